@@ -1,0 +1,66 @@
+"""Every error that Seatrial raises on purpose.
+
+SeatrialError
+├── UsageError            a marker, option or setting has a wrong value
+├── RecordError           a record's parts contradict each other
+├── CodecError            a stored record cannot be read by this version
+├── NotJsonError          a value that must be JSON is not
+├── MissingExtraError     an optional dependency is not installed; names the pip command
+└── ModelError            a language model could not answer
+    ├── ModelConfigurationError   nothing, or something contradictory, says which model to ask
+    └── ModelProviderError        the provider refused, failed, or answered what cannot be used
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CodecError",
+    "MissingExtraError",
+    "ModelConfigurationError",
+    "ModelError",
+    "ModelProviderError",
+    "NotJsonError",
+    "RecordError",
+    "SeatrialError",
+    "UsageError",
+]
+
+
+class SeatrialError(Exception):
+    """Base of all errors here, so that one `except` can tell ours from a program's own."""
+
+
+class UsageError(SeatrialError):
+    """A marker, an option or a setting has a value that means nothing."""
+
+
+class RecordError(SeatrialError, ValueError):
+    """The parts of a record contradict each other."""
+
+
+class CodecError(SeatrialError, ValueError):
+    """A stored record is damaged, or was written by a version that this one cannot read."""
+
+
+class NotJsonError(SeatrialError, TypeError):
+    """A value that must be plain JSON is not; the message says where in it."""
+
+
+class MissingExtraError(SeatrialError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(f"{needed_for} needs an extra: pip install 'seatrial[{extra}]'")
+        self.extra = extra
+
+
+class ModelError(SeatrialError):
+    """A language model could not answer."""
+
+
+class ModelConfigurationError(ModelError):
+    """Nothing says which model to ask, or what says so is contradictory."""
+
+
+class ModelProviderError(ModelError):
+    """The provider refused, failed, or answered what cannot be used."""

@@ -1,0 +1,1 @@
+"""Language models: which to ask, and how."""

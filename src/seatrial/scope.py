@@ -1,0 +1,71 @@
+"""The scope of the trial that is running: where its results, spans and remarks are gathered.
+
+One context variable binds it. Code that a trial calls, in tasks, executors and threads that it
+starts, finds its own trial here, however many run at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from seatrial.snapshot import Json, JsonObject
+
+if TYPE_CHECKING:
+    from seatrial.capture import SpanCollector
+    from seatrial.trial import TrialKey
+
+__all__ = ["TrialScope", "bind", "current_scope", "unbind"]
+
+
+@dataclass(slots=True, eq=False)
+class TrialScope:
+    """What is gathered while one trial runs; turned into a record when it ends.
+
+    Attributes:
+        key: The trial, or None for a plain test that was not expanded into trials.
+        nodeid: pytest's name of the running item.
+        judge_disabled: No judge may call a model in this session.
+        phase: "setup", "call" or "teardown".
+        results: Safety results so far, as JSON documents.
+        judgements: What judges said so far, as JSON documents.
+        spans: The collector that receives the trial's spans, once something traces.
+        case: The row of the case that was run.
+        output: What the harness answered.
+        case_ran: Whether a case was run; a trial runs its case once.
+        notes: Remarks for the record.
+        on_close: Called once each, in order, when the trial's call phase has ended.
+    """
+
+    key: TrialKey | None
+    nodeid: str
+    judge_disabled: bool = False
+    phase: str = "setup"
+    results: list[JsonObject] = field(default_factory=list)
+    judgements: list[JsonObject] = field(default_factory=list)
+    spans: SpanCollector | None = None
+    case: Json = None
+    output: Json = None
+    case_ran: bool = False
+    notes: list[str] = field(default_factory=list)
+    on_close: list[Callable[[], None]] = field(default_factory=list)
+
+
+_scope: ContextVar[TrialScope | None] = ContextVar("seatrial_scope", default=None)
+
+
+def current_scope() -> TrialScope | None:
+    """The scope of the trial that is calling, or None outside of any."""
+    return _scope.get()
+
+
+def bind(scope: TrialScope) -> Token[TrialScope | None]:
+    """Make `scope` the current one, until `unbind` gets the token back."""
+    return _scope.set(scope)
+
+
+def unbind(token: Token[TrialScope | None]) -> None:
+    """Undo one `bind`."""
+    _scope.reset(token)

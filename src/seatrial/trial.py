@@ -1,0 +1,173 @@
+"""Trials and their records: what one execution of one test on one case was, and left behind.
+
+A `TrialRecord` is the only form in which a result leaves the process that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from seatrial.errors import RecordError
+from seatrial.snapshot import Json, JsonObject
+from seatrial.trace import Trace
+
+__all__ = ["Failure", "FailureOwner", "GroupKey", "Outcome", "TrialKey", "TrialRecord", "worst"]
+
+
+class Outcome(StrEnum):
+    """What one trial showed."""
+
+    PASSED = "passed"
+    FAILED = "failed"  # the agent did the wrong thing
+    INCONCLUSIVE = "inconclusive"  # nobody could tell; never counted as a pass or as a fail
+    ERROR = "error"  # the harness, a provider or the environment broke, not the agent
+    SKIPPED = "skipped"  # not counted
+
+
+_SEVERITY = (
+    Outcome.SKIPPED,
+    Outcome.PASSED,
+    Outcome.INCONCLUSIVE,
+    Outcome.ERROR,
+    Outcome.FAILED,
+)
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """The outcome that matters most, or None if there is none.
+
+    failed > error > inconclusive > passed > skipped: a proven wrong stays proven,
+    whatever broke afterwards.
+    """
+    return max(outcomes, key=_SEVERITY.index, default=None)
+
+
+class FailureOwner(StrEnum):
+    """Whose fault it is that a trial did not pass."""
+
+    AGENT = "agent"
+    JUDGE = "judge"
+    SIMULATOR = "simulator"
+    CONFIGURATION = "configuration"
+    INFRASTRUCTURE = "infrastructure"
+    HARNESS = "harness"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """All trials of one test and case share one of these."""
+
+    face: str
+    test: str
+    case: str
+
+    @property
+    def label(self) -> str:
+        """The group as a reader knows it: the test's node id with its case, without the trial."""
+        return f"{self.test}[{self.case}]" if self.case else self.test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialKey:
+    """Who a trial is. Built once, at collection, then carried; never parsed from a node id.
+
+    Attributes:
+        face: Which package owns the test: "rampart" or "kensa".
+        test: The test function's node id, without parameters.
+        case: The id that pytest gave the test's own parameters; empty without parameters.
+        index: 1-based place among the trials of its group.
+        total: How many trials the group was configured to have.
+    """
+
+    face: str
+    test: str
+    case: str
+    index: int
+    total: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.index <= self.total:
+            raise RecordError(
+                f"trial index {self.index} is outside 1..{self.total} ({self.test}, {self.case})"
+            )
+
+    @property
+    def group(self) -> GroupKey:
+        """The group that this trial counts towards."""
+        return GroupKey(self.face, self.test, self.case)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a trial did not pass.
+
+    Attributes:
+        owner: Whose fault it is.
+        kind: Where it showed: "assertion", "exception", "setup", "teardown", "judge", "trace",
+            "result", "crash", "interrupted" or "timeout".
+        message: What was said, for a reader; hostile until escaped.
+    """
+
+    owner: FailureOwner
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRecord:
+    """All that one finished trial leaves.
+
+    Attributes:
+        key: Who the trial is.
+        nodeid: pytest's name for the item, for readers and `--lf` only.
+        outcome: What the trial showed, all evidence considered.
+        failure: Why it did not pass; None for passed trials.
+        results: Safety results recorded during the trial, oldest first, as JSON documents.
+        judgements: What judges said, oldest first, as JSON documents.
+        trace: What the agent was seen to do; None if nothing was traced.
+        case: The case's row, when the test ran one.
+        output: What the agent answered, when the test ran a case.
+        notes: Remarks for a reader: what could not be observed, written or cleaned up.
+        harms: Harm categories that the test is marked with.
+        duration_s: Wall time of the test body, in seconds.
+        started_at: Unix time, in seconds, at which the trial's set-up began.
+        attempt: 1, or more when a rerun plugin repeated the trial.
+        asserted: Whether the test's body failed by its own assertion or exception.
+    """
+
+    key: TrialKey
+    nodeid: str
+    outcome: Outcome
+    failure: Failure | None = None
+    results: tuple[JsonObject, ...] = ()
+    judgements: tuple[JsonObject, ...] = ()
+    trace: Trace | None = None
+    case: Json = None
+    output: Json = None
+    notes: tuple[str, ...] = ()
+    harms: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    started_at: float = 0.0
+    attempt: int = 1
+    asserted: bool = False
+    amendments: tuple[Failure, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.outcome in (Outcome.FAILED, Outcome.ERROR) and self.failure is None:
+            raise RecordError(f"a trial that {self.outcome} must say why ({self.nodeid})")
+        if self.attempt < 1:
+            raise RecordError(f"attempt {self.attempt} is below 1 ({self.nodeid})")
+
+    def amended(self, failure: Failure) -> TrialRecord:
+        """This record after a failing tear-down: it can only have become worse."""
+        outcome = worst([self.outcome, Outcome.ERROR])
+        assert outcome is not None
+        return replace(
+            self,
+            outcome=outcome,
+            failure=self.failure or failure,
+            amendments=(*self.amendments, failure),
+        )
