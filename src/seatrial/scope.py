@@ -6,7 +6,6 @@ starts, finds its own trial here, however many run at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -36,7 +35,9 @@ class TrialScope:
         output: What the harness answered.
         case_ran: Whether a case was run; a trial runs its case once.
         notes: Remarks for the record.
-        on_close: Called once each, in order, when the trial's call phase has ended.
+        started_at: Unix time, in seconds, at which set-up began.
+        attempt: 1, or more when a rerun plugin repeats the trial.
+        results_recorded: How many of `results` the record holds; None before there is a record.
     """
 
     key: TrialKey | None
@@ -50,7 +51,9 @@ class TrialScope:
     output: Json = None
     case_ran: bool = False
     notes: list[str] = field(default_factory=list)
-    on_close: list[Callable[[], None]] = field(default_factory=list)
+    started_at: float = 0.0
+    attempt: int = 1
+    results_recorded: int | None = None
 
 
 _scope: ContextVar[TrialScope | None] = ContextVar("seatrial_scope", default=None)

@@ -6,14 +6,23 @@ A `TrialRecord` is the only form in which a result leaves the process that made 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from seatrial.errors import RecordError
 from seatrial.snapshot import Json, JsonObject
 from seatrial.trace import Trace
 
-__all__ = ["Failure", "FailureOwner", "GroupKey", "Outcome", "TrialKey", "TrialRecord", "worst"]
+__all__ = [
+    "Amendment",
+    "Failure",
+    "FailureOwner",
+    "GroupKey",
+    "Outcome",
+    "TrialKey",
+    "TrialRecord",
+    "worst",
+]
 
 
 class Outcome(StrEnum):
@@ -107,13 +116,30 @@ class Failure:
     Attributes:
         owner: Whose fault it is.
         kind: Where it showed: "assertion", "exception", "setup", "teardown", "judge", "trace",
-            "result", "crash", "interrupted" or "timeout".
+            "result", "crash" or "cancelled".
         message: What was said, for a reader; hostile until escaped.
     """
 
     owner: FailureOwner
     kind: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """What a trial's tear-down adds to the record that its call already left.
+
+    Attributes:
+        nodeid: The trial that it belongs to.
+        outcome: The worst that the tear-down showed.
+        failure: The failing tear-down, if it failed.
+        results: Safety results recorded during tear-down, as JSON documents.
+    """
+
+    nodeid: str
+    outcome: Outcome
+    failure: Failure | None = None
+    results: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +161,7 @@ class TrialRecord:
         duration_s: Wall time of the test body, in seconds.
         started_at: Unix time, in seconds, at which the trial's set-up began.
         attempt: 1, or more when a rerun plugin repeated the trial.
-        asserted: Whether the test's body failed by its own assertion or exception.
+        asserted: Whether the test's body ended in an assertion or exception of its own.
     """
 
     key: TrialKey
@@ -153,7 +179,6 @@ class TrialRecord:
     started_at: float = 0.0
     attempt: int = 1
     asserted: bool = False
-    amendments: tuple[Failure, ...] = field(default=())
 
     def __post_init__(self) -> None:
         if self.outcome in (Outcome.FAILED, Outcome.ERROR) and self.failure is None:
@@ -161,13 +186,20 @@ class TrialRecord:
         if self.attempt < 1:
             raise RecordError(f"attempt {self.attempt} is below 1 ({self.nodeid})")
 
-    def amended(self, failure: Failure) -> TrialRecord:
-        """This record after a failing tear-down: it can only have become worse."""
-        outcome = worst([self.outcome, Outcome.ERROR])
-        assert outcome is not None
+    @property
+    def cancelled(self) -> bool:
+        """Whether the trial was stopped from outside; it then counts as one that never ran."""
+        return self.failure is not None and self.failure.kind == "cancelled"
+
+    def amended(self, amendment: Amendment) -> TrialRecord:
+        """The record with its tear-down folded in: the outcome can only become worse."""
+        outcome = max(self.outcome, amendment.outcome, key=_SEVERITY.index)
         return replace(
             self,
             outcome=outcome,
-            failure=self.failure or failure,
-            amendments=(*self.amendments, failure),
+            failure=self.failure or amendment.failure,
+            results=(*self.results, *amendment.results),
+            notes=(*self.notes, f"{amendment.failure.kind}: {amendment.failure.message}")
+            if amendment.failure and self.failure
+            else self.notes,
         )

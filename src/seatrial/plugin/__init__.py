@@ -1,1 +1,61 @@
-"""The pytest plugin of the engine."""
+"""The pytest plugin of the engine: turns marked tests into trials, and trials into verdicts.
+
+Each module here registers as a plugin of its own; this one only puts them in place.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from seatrial.collision import colliding_distributions
+from seatrial.plugin import asyncio_support, expand, hookspecs, trial_protocol
+from seatrial.plugin.faces import find_faces
+from seatrial.plugin.keys import faces_key
+from seatrial.plugin.session import ControllerSession
+from seatrial.plugin.worker import WorkerSession
+
+__all__: list[str] = []
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register our hooks, both faces' included: a conftest may implement them without the face."""
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the plugin's parts in place, for this session only."""
+    refuse_collisions()
+    # Whoever installs Seatrial gets pytest-asyncio with it, and should not have to answer a
+    # question about fixture loops that they never asked.
+    warnings.filterwarnings(
+        "ignore", message=r'The configuration option "asyncio_default_fixture_loop_scope" is unset'
+    )
+    config.stash[faces_key] = find_faces(config)
+    for name, part in (
+        ("asyncio", asyncio_support),
+        ("expand", expand),
+        ("trial-protocol", trial_protocol),
+    ):
+        config.pluginmanager.register(part, f"seatrial-{name}")
+    is_worker = hasattr(config, "workerinput")
+    session = WorkerSession(config) if is_worker else ControllerSession(config)
+    config.pluginmanager.register(session, "seatrial-session")
+
+
+def refuse_collisions() -> None:
+    """Stop when another distribution installed a package of ours: one would shadow the other.
+
+    Raises:
+        pytest.UsageError: Naming what to uninstall.
+    """
+    names = colliding_distributions()
+    if names:
+        listed = " and ".join(names)
+        raise pytest.UsageError(
+            f"seatrial provides the packages rampart and kensa, but {listed} from PyPI is installed"
+            f" too and overwrites them. Run: pip uninstall {' '.join(names)}; then reinstall"
+            " seatrial: pip install --force-reinstall --no-deps seatrial"
+        )

@@ -1,0 +1,180 @@
+"""Evidence: from a scope and pytest's report to the record that a trial leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from seatrial.classify import BodyEnd, TrialFacts, classify
+from seatrial.plugin.faces import Face, ResultReading, loaded_faces
+from seatrial.plugin.keys import planned_key
+from seatrial.scope import TrialScope
+from seatrial.snapshot import JsonObject
+from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord, worst
+
+if TYPE_CHECKING:
+    from seatrial.trace import Trace
+
+__all__ = ["amendment_of", "record_of"]
+
+
+def record_of(
+    item: pytest.Item,
+    face: Face,
+    scope: TrialScope,
+    report: pytest.TestReport,
+    call: pytest.CallInfo[None] | None,
+) -> TrialRecord:
+    """The record of a trial whose call has ended, or whose set-up failed or skipped."""
+    results = tuple(scope.results)
+    scope.results_recorded = len(results)
+    trace = _trace(scope)
+    error = None if call is None or call.excinfo is None else call.excinfo.value
+    end = _end(report, error)
+    readings = _readings(item.config, results)
+    message = _message(report, error)
+    verdict = classify(
+        TrialFacts(
+            end=end,
+            message=message,
+            owner=None if error is None else _owner(face, error),
+            results=tuple(reading.outcome for reading in readings),
+            result_message=_worst_message(readings),
+            judge_error=_judge_error(scope),
+            judge_asserted=end is BodyEnd.ASSERTION
+            and error is not None
+            and face.is_about_judge(error),
+            unjudged=any(_is_disabled(judgement) for judgement in scope.judgements),
+            untraced=trace.missing
+            if trace is not None and not trace.observed and scope.case_ran
+            else None,
+            assertion_fails=face.assertion_fails,
+        )
+    )
+    planned = item.stash.get(planned_key, None)
+    return TrialRecord(
+        key=planned.key if planned is not None else _plain_key(item, face),
+        nodeid=planned.nodeid if planned is not None else item.nodeid,
+        outcome=verdict.outcome,
+        failure=verdict.failure,
+        results=results,
+        judgements=tuple(scope.judgements),
+        trace=trace,
+        case=scope.case,
+        output=scope.output,
+        notes=(*scope.notes, *verdict.notes),
+        harms=face.labels(item),
+        duration_s=report.duration if report.when == "call" else 0.0,
+        started_at=scope.started_at,
+        attempt=scope.attempt,
+        asserted=end in (BodyEnd.ASSERTION, BodyEnd.EXCEPTION),
+    )
+
+
+def amendment_of(
+    item: pytest.Item,
+    face: Face,
+    scope: TrialScope,
+    report: pytest.TestReport,
+    excinfo: pytest.ExceptionInfo[BaseException] | None,
+) -> Amendment | None:
+    """What a trial's tear-down adds to its record, or None if it adds nothing."""
+    results = tuple(scope.results[scope.results_recorded or 0 :])
+    failure = None
+    if report.failed and excinfo is not None:
+        owner = _owner(face, excinfo.value) or FailureOwner.HARNESS
+        failure = Failure(owner=owner, kind="teardown", message=_message(report, excinfo.value))
+    if failure is None and not results:
+        return None
+    readings = _readings(item.config, results)
+    outcomes = [reading.outcome for reading in readings]
+    if failure is not None:
+        outcomes.append(Outcome.ERROR)
+    outcome = worst(outcomes) or Outcome.SKIPPED
+    if outcome is Outcome.FAILED:
+        failure = Failure(owner=FailureOwner.AGENT, kind="result", message=_worst_message(readings))
+    planned = item.stash.get(planned_key, None)
+    nodeid = planned.nodeid if planned is not None else item.nodeid
+    return Amendment(nodeid=nodeid, outcome=outcome, failure=failure, results=results)
+
+
+def _plain_key(item: pytest.Item, face: Face) -> TrialKey:
+    callspec = getattr(item, "callspec", None)
+    case = "" if callspec is None else callspec.id
+    test = item.nodeid.removesuffix(f"[{case}]") if case else item.nodeid
+    return TrialKey(face=face.name, test=test, case=case, index=1, total=1)
+
+
+def _end(report: pytest.TestReport, error: BaseException | None) -> BodyEnd:
+    if report.skipped or hasattr(report, "wasxfail"):
+        return BodyEnd.SKIPPED
+    if report.passed:
+        return BodyEnd.RETURNED
+    if report.when == "setup":
+        return BodyEnd.SETUP_FAILED
+    if error is None:
+        return BodyEnd.UNEXPECTED_PASS
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):
+        return BodyEnd.ASSERTION
+    return BodyEnd.EXCEPTION
+
+
+def _message(report: pytest.TestReport, error: BaseException | None) -> str:
+    if error is None:
+        return report.longreprtext if report.failed else ""
+    try:
+        text = str(error)
+    except Exception as broken:  # noqa: BLE001 - a foreign __str__ must not cost us the record
+        text = f"(its message could not be read: {type(broken).__name__})"
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):
+        return text or "assertion failed"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _owner(face: Face, error: BaseException) -> FailureOwner | None:
+    seen: BaseException | None = error
+    for _ in range(16):  # causes may form a cycle
+        if seen is None:
+            return None
+        owner = face.owner(seen)
+        if owner is not None:
+            return owner
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _readings(config: pytest.Config, results: tuple[JsonObject, ...]) -> tuple[ResultReading, ...]:
+    readings = []
+    for document in results:
+        for face in loaded_faces(config):
+            reading = face.read_result(document)
+            if reading is not None:
+                readings.append(reading)
+                break
+    return tuple(readings)
+
+
+def _worst_message(readings: tuple[ResultReading, ...]) -> str:
+    outcome = worst(reading.outcome for reading in readings)
+    return next((r.message for r in readings if r.outcome is outcome), "")
+
+
+def _judge_error(scope: TrialScope) -> str | None:
+    for judgement in scope.judgements:
+        if judgement.get("error") and not _is_disabled(judgement):
+            return str(judgement.get("reasoning") or "the judge could not answer")
+    return None
+
+
+def _is_disabled(judgement: JsonObject) -> bool:
+    metadata = judgement.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("disabled") is True
+
+
+def _trace(scope: TrialScope) -> Trace | None:
+    if scope.spans is None:
+        return None
+    from seatrial.capture import read_trace
+
+    return read_trace(scope)

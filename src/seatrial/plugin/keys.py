@@ -1,0 +1,27 @@
+"""Keys under which the plugin keeps its state in pytest's stashes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from seatrial.run import PlannedTrial, Run
+from seatrial.scope import TrialScope
+
+if TYPE_CHECKING:
+    from seatrial.plugin.faces import Face
+
+__all__ = ["faces_key", "planned_key", "run_key", "scope_key"]
+
+planned_key = pytest.StashKey[PlannedTrial]()
+"""On an item: the trial that it is."""
+
+scope_key = pytest.StashKey[TrialScope]()
+"""On an item: the scope of its current attempt."""
+
+faces_key = pytest.StashKey[tuple["Face", ...]]()
+"""On the config: the faces that are loaded."""
+
+run_key = pytest.StashKey[Run]()
+"""On the config of the controlling process, once the session is over: the finished run."""

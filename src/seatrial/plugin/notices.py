@@ -1,0 +1,49 @@
+"""What the engine itself has to say at the end: what is missing, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from seatrial.run import Run
+from seatrial.text import escape, one_line
+
+__all__ = ["write_notices"]
+
+
+def write_notices(
+    reporter: pytest.TerminalReporter,
+    run: Run,
+    problems: Iterable[str],
+    tolerated: Iterable[tuple[str, str]],
+) -> None:
+    """Print the engine's own section, if there is anything in it.
+
+    Args:
+        reporter: Where to print.
+        run: The finished run.
+        problems: What could not be written, a sentence each.
+        tolerated: Node ids and tracebacks of tolerated trials; shown with `-rA`, `-rP` or `-v`.
+    """
+    tolerated = tuple(tolerated)
+    if tolerated and _shows_passes(reporter.config):
+        reporter.write_sep("=", "TOLERATED")
+        for nodeid, traceback in tolerated:
+            reporter.write_sep("_", one_line(nodeid), yellow=True)
+            reporter.write_line(escape(traceback))
+    problems = tuple(problems)
+    if not problems and not run.incomplete:
+        return
+    reporter.write_sep("=", "Seatrial", red=True, bold=True)
+    if run.incomplete:
+        reporter.write_line("INCOMPLETE RUN: its verdicts do not cover everything that was planned")
+    for reason in run.incomplete:
+        reporter.write_line(f"  - {escape(reason, keep='')}")
+    for problem in problems:
+        reporter.write_line(f"PROBLEM: {escape(problem, keep='')}")
+
+
+def _shows_passes(config: pytest.Config) -> bool:
+    report_chars = str(config.getoption("reportchars", ""))
+    return config.get_verbosity() > 0 or "A" in report_chars or "P" in report_chars

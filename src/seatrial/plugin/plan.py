@@ -1,0 +1,23 @@
+"""The plan of a session: which trials it selected, and which id means which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from seatrial.plugin.keys import planned_key
+from seatrial.run import PlannedTrial
+
+__all__ = ["find_planned", "planned_trials"]
+
+
+def planned_trials(items: Iterable[pytest.Item]) -> dict[str, PlannedTrial]:
+    """The trials among `items`, by node id."""
+    planned = (item.stash.get(planned_key, None) for item in items)
+    return {trial.nodeid: trial for trial in planned if trial is not None}
+
+
+def find_planned(plan: Mapping[str, PlannedTrial], nodeid: str) -> PlannedTrial | None:
+    """The trial that a report's node id means; xdist's loadgroup mode appends `@group` to ids."""
+    return plan.get(nodeid) or plan.get(nodeid.rpartition("@")[0])

@@ -1,0 +1,198 @@
+"""The recorder: everything that has been heard of a run so far, group by group."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pytest
+
+from seatrial import codec
+from seatrial.errors import CodecError
+from seatrial.gate import Tally
+from seatrial.plugin import carry
+from seatrial.plugin.faces import face_named
+from seatrial.plugin.plan import find_planned
+from seatrial.plugin.run_journal import RunJournal
+from seatrial.run import Attempt, PlannedTrial, Run, fold_attempts
+from seatrial.snapshot import JsonObject
+from seatrial.text import one_line
+from seatrial.trial import Failure, FailureOwner, GroupKey, Outcome, TrialRecord
+
+__all__ = ["Recorder"]
+
+_SHOWN_MISSING = 20
+
+
+class Recorder:
+    """Collects plans and records, writes the journal, and knows each group's tally."""
+
+    def __init__(self, config: pytest.Config, run_id: str | None) -> None:
+        """Record the session of `config` under `run_id`, or under the time of day."""
+        self._config = config
+        self.started_at = time.time()
+        started = datetime.fromtimestamp(self.started_at, UTC)
+        self.run_id = run_id or started.strftime("%Y%m%dT%H%M%S%f")
+        self.planned: dict[str, PlannedTrial] = {}
+        self.problems: list[str] = []
+        self.tolerated: list[tuple[str, str]] = []
+        self._attempts: dict[str, tuple[Attempt, ...]] = {}
+        self._tallies: dict[GroupKey, Tally] = {}
+        self._incomplete: list[str] = []
+        self._plan_known = False
+        self._journal = RunJournal(config, self.run_id)
+
+    # -- the plan -----------------------------------------------------------------------
+
+    def plan(self, trials: Iterable[PlannedTrial]) -> None:
+        """Add trials that the session selected; those already known change nothing."""
+        added = [trial for trial in trials if trial.nodeid not in self.planned]
+        for trial in added:
+            self.planned[trial.nodeid] = trial
+            group = trial.key.group
+            tally = self._tallies.get(group) or Tally(configured=trial.key.total, planned=0)
+            self._tallies[group] = Tally(configured=tally.configured, planned=tally.planned + 1)
+        if added:
+            self._journal.append(codec.dump_plan(tuple(added)), "the plan")
+
+    def plan_from_worker(self, text: str) -> None:
+        """Add the plan that a worker's first report carried."""
+        self._plan_known = True
+        try:
+            self.plan(codec.load_plan(text))
+        except CodecError as error:
+            self._incomplete.append(f"a worker's plan could not be read: {error}")
+
+    # -- records ------------------------------------------------------------------------
+
+    def started(self, nodeid: str) -> None:
+        """Note in the journal that a trial begins."""
+        if self.planned:
+            self._journal.started(nodeid)
+
+    def receive(self, report: pytest.TestReport) -> None:
+        """Keep what a report carries; a report that carries nothing changes nothing."""
+        worker = getattr(getattr(report, "node", None), "gateway", None)
+        name = "" if worker is None else str(worker.id)
+        text = carry.take_record(report)
+        if text is not None:
+            self._keep(name, report, text)
+        amendment = carry.take_amendment(report)
+        if amendment is not None:
+            self._amend(name, report, amendment)
+        if report.when not in ("setup", "call", "teardown"):
+            self._crashed(name, report)
+        if carry.is_tolerated(report):
+            self.tolerated.append((report.nodeid, report.longreprtext))
+
+    def _keep(self, worker: str, report: pytest.TestReport, text: str) -> None:
+        try:
+            record = codec.load_record(text)
+        except CodecError as error:
+            self._incomplete.append(f"the record of {report.nodeid} could not be read: {error}")
+            return
+        self._journal.append(text, report.nodeid)
+        before = self._counted(record.nodeid)
+        attempts = self._attempts.get(record.nodeid, ())
+        self._attempts[record.nodeid] = (*attempts, Attempt(worker, record))
+        self._move(record, before)
+
+    def _amend(self, worker: str, report: pytest.TestReport, text: str) -> None:
+        try:
+            amendment = codec.load_amendment(text)
+        except CodecError as error:
+            self._incomplete.append(f"the tear-down of {report.nodeid} could not be read: {error}")
+            return
+        self._journal.append(text, report.nodeid)
+        before = self._counted(amendment.nodeid)
+        attempts = list(self._attempts.get(amendment.nodeid, ()))
+        for place in reversed(range(len(attempts))):
+            if attempts[place].worker == worker:
+                amended = attempts[place].record.amended(amendment)
+                attempts[place] = Attempt(worker, amended)
+                self._attempts[amendment.nodeid] = tuple(attempts)
+                self._move(amended, before)
+                return
+
+    def _crashed(self, worker: str, report: pytest.TestReport) -> None:
+        """Make the record that a trial could not leave because its worker died under it."""
+        planned = find_planned(self.planned, report.nodeid)
+        if planned is None or self._attempts.get(planned.nodeid):
+            return
+        failure = Failure(
+            owner=FailureOwner.INFRASTRUCTURE, kind="crash", message=report.longreprtext
+        )
+        record = TrialRecord(
+            key=planned.key, nodeid=planned.nodeid, outcome=Outcome.ERROR, failure=failure
+        )
+        self._keep(worker, report, codec.dump_record(record))
+
+    def _counted(self, nodeid: str) -> Outcome | None:
+        attempts = self._attempts.get(nodeid)
+        record = fold_attempts(attempts) if attempts else None
+        return None if record is None or record.cancelled else record.outcome
+
+    def _move(self, record: TrialRecord, before: Outcome | None) -> None:
+        tally = self._tallies.get(record.key.group)
+        if tally is not None:
+            after = self._counted(record.nodeid)
+            self._tallies[record.key.group] = tally.moved(before, after)
+
+    def can_pass(self, nodeid: str) -> bool:
+        """Whether the group of a trial may still pass."""
+        planned = find_planned(self.planned, nodeid)
+        face = face_named(self._config, planned.key.face) if planned is not None else None
+        if planned is None or face is None:
+            return True
+        return face.policy(planned.policy).can_pass(self._tallies[planned.key.group])
+
+    # -- the end ------------------------------------------------------------------------
+
+    def worker_died(self, worker: str, error: str) -> None:
+        """Note that an xdist worker ended other than by itself."""
+        self._incomplete.append(f"worker {worker} died: {one_line(error)}")
+
+    def finish(self, why_stopped: str, collected: Iterable[str]) -> Run:
+        """The finished run. Planned trials without a record make it incomplete."""
+        incomplete = list(self._incomplete)
+        missing = [nodeid for nodeid in self.planned if self._counted(nodeid) is None]
+        if not self._involved():
+            incomplete = []
+            if self._incomplete and not self._plan_known:
+                incomplete = [*self._incomplete, _list_missing(tuple(collected), why_stopped)]
+        elif missing:
+            incomplete.append(_list_missing(tuple(missing), why_stopped))
+        self._journal.close()
+        self.problems.extend(self._journal.problems)
+        return Run(
+            run_id=self.run_id,
+            started_at=self.started_at,
+            duration_s=time.time() - self.started_at,
+            planned=self.planned,
+            attempts=self._attempts,
+            incomplete=tuple(incomplete),
+            metadata=_metadata(self._config),
+        )
+
+    def _involved(self) -> bool:
+        return bool(self.planned or self._attempts)
+
+
+def _list_missing(nodeids: tuple[str, ...], why: str) -> str:
+    shown = ", ".join(one_line(nodeid, limit=200) for nodeid in nodeids[:_SHOWN_MISSING])
+    more = len(nodeids) - _SHOWN_MISSING
+    rest = f" and {more} more" if more > 0 else ""
+    noun = "trial" if len(nodeids) == 1 else "trials"
+    return f"{len(nodeids)} planned {noun} never ended ({one_line(why)}): {shown}{rest}"
+
+
+def _metadata(config: pytest.Config) -> JsonObject:
+    workers = getattr(config.option, "tx", None)
+    if not workers or getattr(config.option, "dist", "no") == "no":
+        return {}
+    return {
+        "xdist_active": True,
+        "worker_count": len(workers),
+        "dist_mode": str(config.option.dist),
+    }

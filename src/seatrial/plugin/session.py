@@ -1,0 +1,166 @@
+"""The controlling process's part: keep the journal, fold records into groups, set the exit status.
+
+In one process the reports come from pytest, under xdist from the workers; nothing here knows the
+difference but for the words about workers that died.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from seatrial.gate import Verdict, exit_status
+from seatrial.plugin import carry
+from seatrial.plugin.faces import loaded_faces
+from seatrial.plugin.keys import run_key
+from seatrial.plugin.last_failed import remember_failed_groups
+from seatrial.plugin.notices import write_notices
+from seatrial.plugin.plan import planned_trials
+from seatrial.plugin.recorder import Recorder
+from seatrial.plugin.settle import settle
+from seatrial.run import Run
+
+__all__ = ["ControllerSession"]
+
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class ControllerSession:
+    """Registered where pytest's own summary is printed and its exit status decided."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Serve the session whose configuration this is.
+
+        Raises:
+            pytest.UsageError: If `SEATRIAL_RUN_ID` is set to what cannot name a file.
+        """
+        self._config = config
+        self._recorder = Recorder(config, _chosen_run_id())
+        self._problems: list[str] = []
+        self._collected_ids: list[str] = []
+
+    # -- what will run ------------------------------------------------------------------
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Plan what is left after deselection; under xdist the workers' reports bring the plan."""
+        if not _only_looking(self._config):
+            self._recorder.plan(planned_trials(session.items).values())
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
+        """Keep the raw ids, for the case that no worker lives to send its plan."""
+        self._collected_ids = ids
+
+    # -- what ran -----------------------------------------------------------------------
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note the trial as started before its set-up."""
+        self._recorder.started(nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep a report's record, then fail a tolerated report whose group can no longer pass."""
+        plan = carry.take_plan(report)
+        if plan is not None:
+            self._recorder.plan_from_worker(plan)
+        settle(self._config, self._recorder.planned, report)
+        self._recorder.receive(report)
+        if carry.is_tolerated(report) and not self._recorder.can_pass(report.nodeid):
+            carry.promote(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Mark the run incomplete when a worker did not end by itself."""
+        if error is not None:
+            self._recorder.worker_died(node.gateway.id, str(error))
+
+    # -- what it amounts to -------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Let the gate speak, then the faces write what they write."""
+        if _only_looking(self._config):
+            return
+        run = self._recorder.finish(_why_stopped(session, exitstatus), self._collected_ids)
+        self._config.stash[run_key] = run
+        if not run.planned and not run.attempts and not run.incomplete:
+            return
+        verdicts = verdicts_of(self._config, run)
+        status = exit_status(int(exitstatus), verdicts.values(), incomplete=bool(run.incomplete))
+        problems = [
+            *self._recorder.problems,
+            *(
+                problem
+                for found in self._config.hook.pytest_seatrial_run_finished(
+                    config=self._config, run=run
+                )
+                for problem in found
+            ),
+        ]
+        if problems and status == pytest.ExitCode.OK:
+            status = pytest.ExitCode.TESTS_FAILED
+        session.exitstatus = status
+        remember_failed_groups(self._config, run, verdicts)
+        self._problems = problems
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Any:
+        """Say what is missing and what went wrong, after all other summaries."""
+        result = yield
+        run = self._config.stash.get(run_key, None)
+        if run is not None:
+            write_notices(terminalreporter, run, self._problems, self._recorder.tolerated)
+        return result
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: object) -> tuple[str, str, Any] | None:
+        """Show tolerated and unjudged trials as what they are."""
+        if carry.is_tolerated(report):
+            return "tolerated", "t", ("TOLERATED", {"yellow": True})
+        word = carry.accepted_word(report)
+        if word is not None:
+            return word.lower(), "u", (word, {"yellow": True})
+        return None
+
+
+def verdicts_of(config: pytest.Config, run: Run) -> Mapping[tuple[str, str, str], Verdict]:
+    """The verdict of every group of a finished run that has one, by (face, test, case)."""
+    verdicts = {}
+    for face in loaded_faces(config):
+        for group in run.groups(face.name):
+            verdict = face.policy(group.policy).verdict(group.tally)
+            if verdict is not None:
+                verdicts[group.key.face, group.key.test, group.key.case] = verdict
+    return verdicts
+
+
+def _chosen_run_id() -> str | None:
+    # Taken out of the environment: a session inside this one is another run.
+    chosen = os.environ.pop("SEATRIAL_RUN_ID", None)
+    if chosen is not None and not _RUN_ID.fullmatch(chosen):
+        raise pytest.UsageError(
+            f"SEATRIAL_RUN_ID={chosen!r} cannot name a run: expected up to 100 letters, digits,"
+            " '.', '_' or '-', beginning with a letter or digit"
+        )
+    return chosen
+
+
+def _only_looking(config: pytest.Config) -> bool:
+    options = config.option
+    return bool(
+        options.collectonly
+        or getattr(options, "setuponly", False)
+        or getattr(options, "setupplan", False)
+    )
+
+
+def _why_stopped(session: pytest.Session, exitstatus: int) -> str:
+    if exitstatus == pytest.ExitCode.INTERRUPTED:
+        return "the run was interrupted"
+    stopped = session.shouldfail or session.shouldstop
+    return str(stopped) if stopped else "the run ended before them"

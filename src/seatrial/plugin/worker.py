@@ -1,0 +1,35 @@
+"""An xdist worker's part: send the plan ahead, and let tolerated misses pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from seatrial.plugin import carry
+from seatrial.plugin.plan import planned_trials
+from seatrial.plugin.settle import settle
+from seatrial.run import PlannedTrial
+
+__all__ = ["WorkerSession"]
+
+
+class WorkerSession:
+    """Registered in xdist's workers in place of the controlling process's session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Serve the worker whose configuration this is."""
+        self._config = config
+        self._plan: dict[str, PlannedTrial] = {}
+        self._plan_sent = False
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what this worker could be asked to run."""
+        self._plan = planned_trials(session.items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Prepare a report before xdist sends it."""
+        if not self._plan_sent:
+            self._plan_sent = True
+            carry.attach_plan(report, tuple(self._plan.values()))
+        settle(self._config, self._plan, report)
