@@ -1,0 +1,7 @@
+"""Drivers: who decides what the agent is told next."""
+
+from __future__ import annotations
+
+from rampart.drivers.static import StaticDriver
+
+__all__ = ["StaticDriver"]

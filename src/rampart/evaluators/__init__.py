@@ -1,0 +1,9 @@
+"""Evaluators: what was detected, and on what evidence."""
+
+from __future__ import annotations
+
+from rampart.core.types import TranscriptScope
+from rampart.evaluators.occurrence import SideEffectOccurred, ToolCalled
+from rampart.evaluators.response_contains import ResponseContains
+
+__all__ = ["ResponseContains", "SideEffectOccurred", "ToolCalled", "TranscriptScope"]
