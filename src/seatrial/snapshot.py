@@ -42,7 +42,10 @@ def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:  # noq
     if isinstance(value, str):
         return _text(str(value))
     if isinstance(value, int):
-        return int(value)
+        # Python refuses to print larger integers, json.dumps included.
+        return (
+            int(value) if value.bit_length() < 10_000 else f"<integer of {value.bit_length()} bits>"
+        )
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if id(value) in inside:

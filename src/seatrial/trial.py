@@ -161,6 +161,7 @@ class TrialRecord:
         duration_s: Wall time of the test body, in seconds.
         started_at: Unix time, in seconds, at which the trial's set-up began.
         attempt: 1, or more when a rerun plugin repeated the trial.
+        position: The item's place in the collection, from 0; orders reports however trials ran.
         asserted: Whether the test's body ended in an assertion or exception of its own.
     """
 
@@ -178,6 +179,7 @@ class TrialRecord:
     duration_s: float = 0.0
     started_at: float = 0.0
     attempt: int = 1
+    position: int = 0
     asserted: bool = False
 
     def __post_init__(self) -> None:

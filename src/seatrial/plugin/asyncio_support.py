@@ -41,6 +41,13 @@ def _marks(collector: pytest.Collector, function: object) -> Iterator[str]:
     yield from (mark.name for mark in collector.iter_markers())
 
 
+# pytest-asyncio has no public way to adopt a fixture in strict mode after collection; this is the
+# attribute that its own decorator sets, and that it looks for at set-up and again at the call.
+_ADOPTED = "_force_asyncio_fixture"
+_adopted_key = pytest.StashKey[list[Any]]()
+
+
+# A wrapper, since pytest-asyncio's is one: it must find the fixture adopted.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
@@ -48,18 +55,22 @@ def pytest_fixture_setup(
     """Let pytest-asyncio run a plain async fixture when an async test of ours asks for it."""
     function = getattr(fixturedef.func, "__func__", fixturedef.func)
     is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-    if is_async and _is_our_async_test(request) and not hasattr(function, _FORCED):
-        # pytest-asyncio has no public way to adopt a fixture in strict mode after collection; this
-        # is the attribute that its own decorator sets.
-        setattr(function, _FORCED, True)
-        try:
-            return (yield)
-        finally:
-            delattr(function, _FORCED)
+    if is_async and not hasattr(function, _ADOPTED) and _is_our_async_test(request):
+        setattr(function, _ADOPTED, True)
+        item = request._pyfuncitem  # noqa: SLF001 - see _is_our_async_test
+        item.stash.setdefault(_adopted_key, []).append(function)
     return (yield)
 
 
-_FORCED = "_force_asyncio_fixture"
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Give adopted fixtures back: another test may ask another async plugin to run them."""
+    try:
+        return (yield)
+    finally:
+        for function in item.stash.get(_adopted_key, []):
+            if hasattr(function, _ADOPTED):
+                delattr(function, _ADOPTED)
 
 
 def _is_our_async_test(request: pytest.FixtureRequest) -> bool:

@@ -103,10 +103,8 @@ def tolerate(report: pytest.TestReport, reason: str) -> None:
     """Show a report as a failure that its group may outweigh; its traceback stays on it."""
     if report.longrepr is None:
         report.longrepr = reason
-    traceback = report.longreprtext
     report.outcome = "skipped"
     report.wasxfail = f"tolerated: {one_line(reason)}"
-    report.user_properties.append(("seatrial.tolerated", traceback))
     setattr(report, _TOLERATED, True)
 
 
@@ -120,6 +118,3 @@ def promote(report: pytest.TestReport) -> None:
     report.outcome = "failed"
     del report.wasxfail
     delattr(report, _TOLERATED)
-    report.user_properties[:] = [
-        (name, value) for name, value in report.user_properties if name != "seatrial.tolerated"
-    ]

@@ -8,7 +8,7 @@ import pytest
 
 from seatrial.classify import BodyEnd, TrialFacts, classify
 from seatrial.plugin.faces import Face, ResultReading, loaded_faces
-from seatrial.plugin.keys import planned_key
+from seatrial.plugin.keys import planned_key, position_key
 from seatrial.scope import TrialScope
 from seatrial.snapshot import JsonObject
 from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord, worst
@@ -68,6 +68,7 @@ def record_of(
         duration_s=report.duration if report.when == "call" else 0.0,
         started_at=scope.started_at,
         attempt=scope.attempt,
+        position=item.stash.get(position_key, 0),
         asserted=end in (BodyEnd.ASSERTION, BodyEnd.EXCEPTION),
     )
 

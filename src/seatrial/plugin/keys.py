@@ -12,10 +12,13 @@ from seatrial.scope import TrialScope
 if TYPE_CHECKING:
     from seatrial.plugin.faces import Face
 
-__all__ = ["faces_key", "planned_key", "run_key", "scope_key"]
+__all__ = ["faces_key", "planned_key", "position_key", "run_key", "scope_key"]
 
 planned_key = pytest.StashKey[PlannedTrial]()
 """On an item: the trial that it is."""
+
+position_key = pytest.StashKey[int]()
+"""On an item: its place in the collection, from 0."""
 
 scope_key = pytest.StashKey[TrialScope]()
 """On an item: the scope of its current attempt."""

@@ -8,28 +8,33 @@ import pytest
 
 from seatrial.gate import Verdict
 from seatrial.run import Run
+from seatrial.trial import GroupKey
 
 __all__ = ["remember_failed_groups"]
 
+_CACHE_KEY = "cache/lastfailed"
+
 
 def remember_failed_groups(
-    config: pytest.Config, run: Run, verdicts: Mapping[tuple[str, str, str], Verdict]
+    config: pytest.Config, run: Run, verdicts: Mapping[GroupKey, Verdict]
 ) -> None:
-    """Correct what pytest's cache plugin is about to store as the last failed tests."""
-    plugin = config.pluginmanager.get_plugin("lfplugin")
-    last_failed = getattr(plugin, "lastfailed", None)
-    if not isinstance(last_failed, dict):
+    """Correct what pytest has stored as the last failed tests; call after it has stored them."""
+    cache = getattr(config, "cache", None)
+    if cache is None:
         return
-    # xdist's loadgroup mode reports ids with a suffix that would match nothing next time.
-    for nodeid in list(last_failed):
-        if nodeid not in run.planned and nodeid.rpartition("@")[0] in run.planned:
-            del last_failed[nodeid]
+    before = cache.get(_CACHE_KEY, {})
+    failed = {}
+    for nodeid, value in before.items():
+        # xdist's loadgroup mode reports ids with a suffix that would match nothing next time.
+        plain = nodeid.rpartition("@")[0]
+        failed[plain if plain in run.planned else nodeid] = value
     for trial in run.planned.values():
-        key = trial.key
-        verdict = verdicts.get((key.face, key.test, key.case))
+        verdict = verdicts.get(trial.key.group)
         if verdict is None:
             continue
         if verdict.fails:
-            last_failed[trial.nodeid] = True
+            failed[trial.nodeid] = True
         else:
-            last_failed.pop(trial.nodeid, None)
+            failed.pop(trial.nodeid, None)
+    if failed != before:
+        cache.set(_CACHE_KEY, failed)

@@ -6,16 +6,21 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from seatrial.plugin.keys import planned_key
+from seatrial.plugin.keys import planned_key, position_key
 from seatrial.run import PlannedTrial
 
 __all__ = ["find_planned", "planned_trials"]
 
 
 def planned_trials(items: Iterable[pytest.Item]) -> dict[str, PlannedTrial]:
-    """The trials among `items`, by node id."""
-    planned = (item.stash.get(planned_key, None) for item in items)
-    return {trial.nodeid: trial for trial in planned if trial is not None}
+    """The trials among `items`, by node id; every item learns its place."""
+    planned = {}
+    for position, item in enumerate(items):
+        item.stash[position_key] = position
+        trial = item.stash.get(planned_key, None)
+        if trial is not None:
+            planned[trial.nodeid] = trial
+    return planned
 
 
 def find_planned(plan: Mapping[str, PlannedTrial], nodeid: str) -> PlannedTrial | None:

@@ -36,7 +36,6 @@ class Recorder:
         self.run_id = run_id or started.strftime("%Y%m%dT%H%M%S%f")
         self.planned: dict[str, PlannedTrial] = {}
         self.problems: list[str] = []
-        self.tolerated: list[tuple[str, str]] = []
         self._attempts: dict[str, tuple[Attempt, ...]] = {}
         self._tallies: dict[GroupKey, Tally] = {}
         self._incomplete: list[str] = []
@@ -83,8 +82,6 @@ class Recorder:
             self._amend(name, report, amendment)
         if report.when not in ("setup", "call", "teardown"):
             self._crashed(name, report)
-        if carry.is_tolerated(report):
-            self.tolerated.append((report.nodeid, report.longreprtext))
 
     def _keep(self, worker: str, report: pytest.TestReport, text: str) -> None:
         try:

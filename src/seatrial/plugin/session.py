@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -23,6 +23,7 @@ from seatrial.plugin.plan import planned_trials
 from seatrial.plugin.recorder import Recorder
 from seatrial.plugin.settle import settle
 from seatrial.run import Run
+from seatrial.trial import GroupKey
 
 __all__ = ["ControllerSession"]
 
@@ -41,6 +42,7 @@ class ControllerSession:
         self._config = config
         self._recorder = Recorder(config, _chosen_run_id())
         self._problems: list[str] = []
+        self._tolerated: dict[str, str] = {}
         self._collected_ids: list[str] = []
 
     # -- what will run ------------------------------------------------------------------
@@ -70,8 +72,15 @@ class ControllerSession:
             self._recorder.plan_from_worker(plan)
         settle(self._config, self._recorder.planned, report)
         self._recorder.receive(report)
-        if carry.is_tolerated(report) and not self._recorder.can_pass(report.nodeid):
-            carry.promote(report)
+        if carry.is_tolerated(report):
+            if self._recorder.can_pass(report.nodeid):
+                self._tolerated[report.nodeid] = report.longreprtext
+            else:
+                carry.promote(report)
+        elif report.when == "teardown" and report.nodeid in self._tolerated:
+            # JUnit XML takes a test's properties from its last report.
+            traceback = self._tolerated[report.nodeid]
+            report.user_properties.append(("seatrial.tolerated", traceback))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -81,32 +90,34 @@ class ControllerSession:
 
     # -- what it amounts to -------------------------------------------------------------
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Let the gate speak, then the faces write what they write."""
-        if _only_looking(self._config):
-            return
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(
+        self, session: pytest.Session, exitstatus: int
+    ) -> Generator[None, object, object]:
+        """Let the gate speak before anyone prints, and correct pytest's memory after it wrote it."""
+        verdicts = {} if _only_looking(self._config) else self._judge(session, exitstatus)
+        result = yield
+        if verdicts:
+            remember_failed_groups(self._config, self._config.stash[run_key], verdicts)
+        return result
+
+    def _judge(self, session: pytest.Session, exitstatus: int) -> dict[GroupKey, Verdict]:
         run = self._recorder.finish(_why_stopped(session, exitstatus), self._collected_ids)
-        self._config.stash[run_key] = run
         if not run.planned and not run.attempts and not run.incomplete:
-            return
+            return {}
+        self._config.stash[run_key] = run
         verdicts = verdicts_of(self._config, run)
         status = exit_status(int(exitstatus), verdicts.values(), incomplete=bool(run.incomplete))
-        problems = [
-            *self._recorder.problems,
-            *(
-                problem
-                for found in self._config.hook.pytest_seatrial_run_finished(
-                    config=self._config, run=run
-                )
-                for problem in found
-            ),
-        ]
-        if problems and status == pytest.ExitCode.OK:
+        self._problems = [*self._recorder.problems, *self._write(run)]
+        if self._problems and status == pytest.ExitCode.OK:
             status = pytest.ExitCode.TESTS_FAILED
         session.exitstatus = status
-        remember_failed_groups(self._config, run, verdicts)
-        self._problems = problems
+        return verdicts
+
+    def _write(self, run: Run) -> Iterator[str]:
+        answers = self._config.hook.pytest_seatrial_run_finished(config=self._config, run=run)
+        for problems in answers:
+            yield from problems
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Any:
@@ -114,7 +125,7 @@ class ControllerSession:
         result = yield
         run = self._config.stash.get(run_key, None)
         if run is not None:
-            write_notices(terminalreporter, run, self._problems, self._recorder.tolerated)
+            write_notices(terminalreporter, run, self._problems, self._tolerated.items())
         return result
 
     @pytest.hookimpl(tryfirst=True)
@@ -128,14 +139,14 @@ class ControllerSession:
         return None
 
 
-def verdicts_of(config: pytest.Config, run: Run) -> Mapping[tuple[str, str, str], Verdict]:
-    """The verdict of every group of a finished run that has one, by (face, test, case)."""
+def verdicts_of(config: pytest.Config, run: Run) -> dict[GroupKey, Verdict]:
+    """The verdict of every group of a finished run that has one."""
     verdicts = {}
     for face in loaded_faces(config):
         for group in run.groups(face.name):
             verdict = face.policy(group.policy).verdict(group.tally)
             if verdict is not None:
-                verdicts[group.key.face, group.key.test, group.key.case] = verdict
+                verdicts[group.key] = verdict
     return verdicts
 
 

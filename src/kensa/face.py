@@ -1,0 +1,70 @@
+"""The evals face, as the engine sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pytest
+
+from kensa.policy import EvalPolicy
+from seatrial.gate import Policy
+from seatrial.plugin.faces import Face, TrialPlan
+from seatrial.plugin.marker_arguments import marker_arguments, whole_number_argument
+from seatrial.trial import FailureOwner, Outcome
+
+__all__ = ["EvalFace"]
+
+
+class EvalFace(Face):
+    """Evals: `@pytest.mark.kensa(trials=N)`, trials from 1, the verdicts of `EvalPolicy`."""
+
+    name = "kensa"
+    marker = "kensa"
+    assertion_fails = True
+    words = MappingProxyType(
+        {
+            Outcome.PASSED: "pass",
+            Outcome.FAILED: "fail",
+            Outcome.INCONCLUSIVE: "inconclusive",
+            Outcome.ERROR: "error",
+            Outcome.SKIPPED: "skipped",
+        }
+    )
+
+    def plan(self, mark: pytest.Mark) -> TrialPlan:
+        """Read `@pytest.mark.kensa`; one trial unless it says otherwise.
+
+        Raises:
+            seatrial.errors.UsageError: As for every face.
+        """
+        arguments = marker_arguments(mark, first="trials", known=("trials",))
+        trials = whole_number_argument(mark, "trials", arguments.get("trials", 1))
+        return TrialPlan(trials, {})
+
+    def trial_id(self, index: int) -> str:
+        """The id of a trial: trial1, trial2, ..."""
+        return f"trial{index}"
+
+    def policy(self, parameters: Mapping[str, object]) -> Policy:
+        """The policy; it has no parameters."""
+        return EvalPolicy()
+
+    def accepted_as(self, outcome: Outcome) -> str | None:
+        """A passing trial whose judges were disabled proved nothing, and says so."""
+        return "UNJUDGED" if outcome is Outcome.INCONCLUSIVE else None
+
+    def judges_disabled(self, config: pytest.Config) -> bool:
+        """Whether `--kensa-no-judge` was given."""
+        return bool(config.getoption("kensa_no_judge"))
+
+    def owner(self, error: BaseException) -> FailureOwner | None:
+        """What a typed error of ours says of itself."""
+        category = getattr(error, "category", None)
+        return category if isinstance(category, FailureOwner) else None
+
+    def is_about_judge(self, error: BaseException) -> bool:
+        """Whether a failed assertion mentions a judge's answer that is an error."""
+        from kensa.blame import is_judges_assertion
+
+        return is_judges_assertion(error)

@@ -1,0 +1,69 @@
+"""What each process contributes to finding report sinks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+__all__ = ["SinkRelay"]
+
+_ATTRIBUTE = "rampart_sink_conftests"
+_PROBE = "_rampart_sinks_probe"
+_DEPRECATED = (
+    "the rampart_sinks fixture is deprecated and will be removed in 0.3.0; implement the"
+    " pytest_rampart_sinks hook in conftest.py instead"
+)
+
+
+class SinkRelay:
+    """Notes the fixture's value in one process, and the sinks' conftests across processes."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Serve the process whose configuration this is."""
+        self._config = config
+        self._is_worker = hasattr(config, "workerinput")
+        self._told = False
+        self.fixture_value: object | None = None
+        """What `rampart_sinks` returned, if a test of this process set it up."""
+        self.conftests: set[str] = set()
+        """Conftest files in which workers found sinks."""
+
+    # A fixture can only be set up by a test that sees it: every safety test asks for it, if the
+    # project has one at all.
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Let safety tests set up the deprecated fixture, where one is defined."""
+        if self._is_worker or self._config.hook.pytest_rampart_sinks.get_hookimpls():
+            return
+        holders = (*self._config.pluginmanager.get_plugins(), metafunc.module, metafunc.cls)
+        if any(hasattr(holder, "rampart_sinks") for holder in holders if holder is not None):
+            metafunc.fixturenames.append(_PROBE)
+
+    @pytest.fixture(name=_PROBE)
+    def _probe(self, request: pytest.FixtureRequest) -> None:
+        """Set up `rampart_sinks` if this test sees it."""
+        try:
+            value = request.getfixturevalue("rampart_sinks")
+        except pytest.FixtureLookupError:
+            return
+        if self.fixture_value is None:
+            self.fixture_value = value
+            warnings.warn(_DEPRECATED, DeprecationWarning, stacklevel=1)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Send from workers, and keep in the controlling process, where sinks are defined."""
+        if not self._is_worker:
+            self.conftests.update(report.__dict__.pop(_ATTRIBUTE, ()))
+        elif not self._told:
+            self._told = True
+            setattr(report, _ATTRIBUTE, list(self._own_conftests()))
+
+    def _own_conftests(self) -> Iterator[str]:
+        for plugin in self._config.pluginmanager.get_plugins():
+            path = getattr(plugin, "__file__", None) or ""
+            if path.endswith("conftest.py") and (
+                hasattr(plugin, "pytest_rampart_sinks") or hasattr(plugin, "rampart_sinks")
+            ):
+                yield path
