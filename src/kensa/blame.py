@@ -58,16 +58,23 @@ def is_judges_assertion(
     if not any(judgement.get("error") for judgement in judgements):
         return False
     last_failed = bool(judgements[-1].get("error"))
+    entered: CodeType | None = None
     for frame, line in reversed(_test_frames(error)):
         tree = _source_tree(frame.f_code)
         if tree is None:
             return True
         names = _visible_names(frame)
-        if _rests_on_judge(tree, line, names, last_failed=last_failed):
+        tainted, mentioned = _tainted(tree, names), _mentioned_where_it_failed(tree, line)
+        if tainted & mentioned:
+            return True
+        # What was entered here failed inside, where it was looked at already.
+        asked = (_judging_code(name, names) for name in mentioned)
+        if last_failed and any(code not in (None, entered) for code in asked):
             return True
         if any(_holds_error(value) for value in frame.f_locals.values()):
             # The result is at hand here, and the statement is about something else.
             return False
+        entered = frame.f_code
     return False
 
 
@@ -99,18 +106,10 @@ def _visible_names(frame: FrameType) -> _Names:
     return {**frame.f_globals, **frame.f_locals}
 
 
-def _rests_on_judge(tree: ast.Module, line: int, names: _Names, *, last_failed: bool) -> bool:
+def _mentioned_where_it_failed(tree: ast.Module, line: int) -> set[str]:
     path = _path_to(tree, line)
-    if not path:
-        return False
-    tainted = _tainted(tree, names)
-    for part in _deciding_parts(path):
-        mentioned = set(_mentions(part))
-        if mentioned & tainted:
-            return True
-        if last_failed and any(_is_judge(name, names) for name in mentioned):
-            return True
-    return False
+    parts = _deciding_parts(path) if path else ()
+    return {name for part in parts for name in _mentions(part)}
 
 
 def _path_to(tree: ast.Module, line: int) -> list[ast.stmt]:
@@ -160,9 +159,9 @@ def _own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _mentions(node: ast.AST) -> Iterator[str]:
-    """Names in the expression; `a.b.c` counts as `a`, `a.b` and `a.b.c`."""
+    """Names read in the expression; `a.b.c` counts as `a`, `a.b` and `a.b.c`."""
     for part in ast.walk(node):
-        if isinstance(part, (ast.Name, ast.Attribute)):
+        if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
             name = _dotted(part)
             if name is not None:
                 yield name
@@ -196,7 +195,7 @@ def _tainted(tree: ast.Module, names: _Names) -> set[str]:
         for target, sources in assignments:
             if target in tainted or target in sound:
                 continue
-            if sources & tainted or any(_is_judge(source, names) for source in sources):
+            if sources & tainted or any(_judging_code(source, names) for source in sources):
                 tainted.add(target)
                 grown = True
     return tainted
@@ -264,8 +263,8 @@ def _holds_error(value: object, depth: int = 0) -> bool:
     return False
 
 
-def _is_judge(name: str, names: _Names) -> bool:
-    """Whether the dotted name is the judge, or a function that calls it."""
+def _judging_code(name: str, names: _Names) -> CodeType | None:
+    """The code behind the dotted name, if that is the judge or a function that calls it."""
     first, *attributes = name.split(".")
     value = names.get(first)
     for attribute in attributes:
@@ -273,7 +272,9 @@ def _is_judge(name: str, names: _Names) -> bool:
         value = inspect.getattr_static(value, attribute, None)
     if isinstance(value, partial):
         value = value.func
-    return value is judge or (isinstance(value, FunctionType) and _calls_judge(value))
+    if isinstance(value, FunctionType) and (value is judge or _calls_judge(value)):
+        return value.__code__
+    return None
 
 
 def _calls_judge(function: FunctionType) -> bool:

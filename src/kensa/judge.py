@@ -144,9 +144,9 @@ def judge(
     """Ask whether an output meets the criteria. In a trial, the answer is part of its record.
 
     Asked is, in this order: nobody under `--kensa-no-judge` (the result passes, and the trial counts
-    as not judged); the provider of `set_judge_provider`; `KENSA_JUDGE_RESULT`; the model of
-    `KENSA_JUDGE_PROVIDER` and `KENSA_JUDGE_MODEL`, or else `KENSA_LLM_PROVIDER` and
-    `KENSA_LLM_MODEL`.
+    as not judged); the provider of `set_judge_provider`; `KENSA_JUDGE_RESULT`; the model that
+    `KENSA_JUDGE_PROVIDER` and `KENSA_JUDGE_MODEL` name, or else `KENSA_LLM_PROVIDER` and
+    `KENSA_LLM_MODEL` (see `seatrial.models`).
 
     Waits for the answer. An async test keeps its loop free with
     `await asyncio.to_thread(judge, output, criteria)`, which records all the same.
@@ -179,29 +179,23 @@ def judge(
 def _ask(question: dict[str, Any]) -> JudgeResult:
     if _provider is not None:
         custom = _provider
-        return _guarded(lambda: custom.judge(**question), type(custom).__name__, None)
+        return _guarded(lambda: custom.judge(**question), type(custom).__name__)
     word = os.environ.get("KENSA_JUDGE_RESULT", "").strip()
     if word:
         return _forced(word)
-    provider, model = _configured("PROVIDER"), _configured("MODEL")
-    return _guarded(lambda: _ask_model(question, provider, model), provider, model)
+    return _guarded(lambda: _ask_model(question), "error")
 
 
-def _configured(setting: str) -> str | None:
-    names = (f"KENSA_JUDGE_{setting}", f"KENSA_LLM_{setting}")
-    return next((value for value in (os.environ.get(n, "").strip() for n in names) if value), None)
-
-
-def _guarded(answer: Callable[[], object], provider: str | None, model: str | None) -> JudgeResult:
+def _guarded(answer: Callable[[], object], provider: str) -> JudgeResult:
     try:
         result = answer()
     except Exception as error:  # noqa: BLE001 - foreign code: whatever it raises is a judge that cannot tell
         reasoning = f"the judge could not answer: {one_line(_told(error), limit=1000)}"
-        return _failed(reasoning, provider, model, "execution")
+        return _failed(reasoning, provider, None, "execution")
     if isinstance(result, JudgeResult):
         return result
     reasoning = f"the judge must return a JudgeResult, not {type(result).__name__}"
-    return _failed(reasoning, provider, model, "contract")
+    return _failed(reasoning, provider, None, "contract")
 
 
 def _told(error: Exception) -> str:
@@ -211,11 +205,11 @@ def _told(error: Exception) -> str:
         return type(error).__name__
 
 
-def _failed(reasoning: str, provider: str | None, model: str | None, kind: str) -> JudgeResult:
+def _failed(reasoning: str, provider: str, model: str | None, kind: str) -> JudgeResult:
     return JudgeResult(
         passed=False,
         reasoning=reasoning,
-        provider=provider or "error",
+        provider=provider,
         model=model,
         metadata={"error_kind": kind},
         error=True,
@@ -262,21 +256,20 @@ _SCHEMA: JsonObject = {
 }
 
 
-def _ask_model(question: dict[str, Any], provider: str | None, model: str | None) -> JudgeResult:
+def _ask_model(question: dict[str, Any]) -> JudgeResult:
     from seatrial.models import ask_structured
 
-    answer = ask_structured(
-        system=_SYSTEM, user=_prompt(question), schema=_SCHEMA, provider=provider, model=model
-    )
+    answer = ask_structured(system=_SYSTEM, user=_prompt(question), schema=_SCHEMA, purpose="judge")
+    data: dict[str, Any] = answer.data
     spent = {
         "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens,
         "cost_usd": answer.cost_usd,
     }
     return JudgeResult(
-        passed=answer.data["passed"],
-        reasoning=answer.data["reasoning"],
-        evidence=answer.data["evidence"],
+        passed=data["passed"],
+        reasoning=data["reasoning"],
+        evidence=data["evidence"],
         provider=answer.provider,
         model=answer.model,
         metadata={name: value for name, value in spent.items() if value is not None},

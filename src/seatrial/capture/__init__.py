@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _NEVER_OPENED = Trace(observed=False, missing="nothing was traced")
+_CLOSED = Trace(observed=False, missing="the trial is over and its spans are freed")
 
 
 def open_trace(scope: TrialScope) -> None:
@@ -69,34 +70,35 @@ def read_trace(scope: TrialScope) -> Trace:
     """What was seen so far.
 
     Spans that are open now are part of it and noted as missing their end, except for those that
-    enclose the caller and those that a fixture opened. After `close_trace`, its final trace.
+    enclose the caller and those that a fixture opened. After `close_trace`, nothing is left.
     """
     collector = scope.spans
     if collector is None:
         return _NEVER_OPENED
-    if collector.closed is not None:
-        return collector.closed
+    if collector.closed:
+        return _CLOSED
     from seatrial.capture import provider
 
     return collector.trace(enclosing=provider.current_span_id())
 
 
 def close_trace(scope: TrialScope) -> Trace:
-    """The final trace: what is still open is noted as missing, and no later span changes it.
+    """The final trace, in which all that is still open is noted, and the end of the tracing.
 
-    Frees what capture holds for the trial; the trace itself lives as long as the scope. Closing
-    again gives the same trace.
+    Frees the trial's spans: later ones are ignored, and the trace can be read from what this
+    returns only.
     """
     collector = scope.spans
     if collector is None:
         return _NEVER_OPENED
-    if collector.closed is None:
-        flush_trace(scope)
-        from seatrial.capture import provider
+    if collector.closed:
+        return _CLOSED
+    flush_trace(scope)
+    from seatrial.capture import provider
 
-        collector.close()
-        provider.forget(collector)
-    return collector.closed or _NEVER_OPENED
+    final = collector.close()
+    provider.forget(collector)
+    return final
 
 
 def root_span(scope: TrialScope, name: str, attributes: Mapping[str, object]) -> RootSpan:

@@ -41,12 +41,12 @@ class SpanCollector:
 
     Attributes:
         blind: Why no span can arrive; None while they can.
-        closed: The final trace, once closed.
+        closed: Whether the trial is over; spans are then ignored.
     """
 
     def __init__(self) -> None:
         self.blind: str | None = None
-        self.closed: Trace | None = None
+        self.closed = False
         self._lock = threading.Lock()
         self._open: dict[str, _OpenSpan] = {}
         self._ended: dict[str, Span] = {}
@@ -66,7 +66,7 @@ class SpanCollector:
             Whether the span is kept; False for one that is known, too many, or too late.
         """
         with self._lock:
-            if self.closed is not None or span_id in self._open or span_id in self._ended:
+            if self.closed or span_id in self._open or span_id in self._ended:
                 return False
             if len(self._open) + len(self._ended) >= MAX_SPANS:
                 self._dropped += 1
@@ -77,7 +77,7 @@ class SpanCollector:
     def ended(self, span: Span) -> None:
         """Keep a span that `started` accepted and that is complete now."""
         with self._lock:
-            if self.closed is None and self._open.pop(span.span_id, None) is not None:
+            if not self.closed and self._open.pop(span.span_id, None) is not None:
                 self._ended[span.span_id] = span
 
     def knows(self, span_id: str) -> bool:
@@ -90,7 +90,7 @@ class SpanCollector:
         with self._lock:
             due = len(self._ended) > self._flushed or not self._ended
             self._flushed = len(self._ended)
-            return due and self.closed is None and self._flush_failure is None
+            return due and not self.closed and self._flush_failure is None
 
     def flush_failed(self, reason: str) -> None:
         """Note that spans may be left in the provider."""
@@ -119,13 +119,14 @@ class SpanCollector:
             observed=self.blind is None or bool(spans),
         )
 
-    def close(self) -> None:
-        """Make the trace final; spans that end or begin later are ignored."""
+    def close(self) -> Trace:
+        """The final trace; the spans are freed, and later ones are ignored."""
         final = self.trace()
         with self._lock:
-            self.closed = final
+            self.closed = True
             self._open.clear()
             self._ended.clear()
+        return final
 
     def _missing(self, unfinished: list[str]) -> str | None:
         reasons = [reason for reason in (self.blind, self._flush_failure) if reason is not None]
