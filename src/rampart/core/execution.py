@@ -83,11 +83,18 @@ class ExecutionHandlerFactory(Protocol):
         ...
 
 
-_factory: ExecutionHandlerFactory | None = None
+def _record_results() -> list[ExecutionEventHandler]:
+    """Have every execution's result recorded with the test that runs it."""
+    from rampart.recording import RecordingHandler  # it is made of what this module defines
+
+    return [RecordingHandler()]
+
+
+_factory: ExecutionHandlerFactory | None = _record_results
 
 
 def default_handler_factory() -> ExecutionHandlerFactory | None:
-    """The registered factory.
+    """The registered factory; at first, the one that has results recorded with their test.
 
     Whoever registers for a while keeps this first and registers it again afterwards, so that
     sessions within sessions do not cut each other off.

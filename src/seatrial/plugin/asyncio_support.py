@@ -1,13 +1,14 @@
 """Async tests of ours run without configuration, whatever mode pytest-asyncio is in.
 
-Only tests that carry a face's marker are touched; anyio's tests stay anyio's. What the user chose
-for all other tests is left alone.
+Ours are tests that carry a face's marker, or whose module imports from a face. Tests that ask for
+anyio or trio stay theirs, and what the user chose for all other tests is left alone.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Generator, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from seatrial.plugin.faces import loaded_faces
 __all__: list[str] = []
 
 _ALSO_OURS = ("harm",)
+_imports_key = pytest.StashKey[dict[str, bool]]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,9 +32,29 @@ def pytest_pycollect_makeitem(
     if not collector.config.pluginmanager.hasplugin("asyncio"):
         return
     marks = set(_marks(collector, function))
-    ours = {face.marker for face in loaded_faces(collector.config)} | set(_ALSO_OURS)
-    if marks & ours and not marks & {"asyncio", "anyio", "trio"}:
+    if marks & {"asyncio", "anyio", "trio"}:
+        return
+    if marks & _our_markers(collector.config) or _imports_a_face(collector.config, collector.module):
         pytest.mark.asyncio(function)
+
+
+def _our_markers(config: pytest.Config) -> set[str]:
+    return {face.marker for face in loaded_faces(config)} | set(_ALSO_OURS)
+
+
+def _imports_a_face(config: pytest.Config, module: ModuleType) -> bool:
+    """Whether the module has a name from a face: the documents' examples need no more than that."""
+    known = config.stash.setdefault(_imports_key, {})
+    if module.__name__ not in known:
+        names = {face.name for face in loaded_faces(config)}
+        packages = (
+            getattr(value, "__module__", None) or getattr(value, "__name__", "")
+            for value in vars(module).values()
+        )
+        known[module.__name__] = any(
+            isinstance(package, str) and package.partition(".")[0] in names for package in packages
+        )
+    return known[module.__name__]
 
 
 def _marks(collector: pytest.Collector, function: object) -> Iterator[str]:
@@ -75,7 +97,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def _is_our_async_test(request: pytest.FixtureRequest) -> bool:
     item = request._pyfuncitem  # noqa: SLF001 - a wide-scoped fixture's request.node is its scope, not the test
-    markers = [face.marker for face in loaded_faces(request.config)]
-    return item.get_closest_marker("asyncio") is not None and any(
-        item.get_closest_marker(name) for name in (*markers, *_ALSO_OURS)
-    )
+    if item.get_closest_marker("asyncio") is None:
+        return False
+    marked = any(item.get_closest_marker(name) for name in _our_markers(request.config))
+    return marked or _imports_a_face(request.config, item.module)
