@@ -1,0 +1,29 @@
+"""What all tests share: an environment that decides nothing, and fast inner sessions."""
+
+from __future__ import annotations
+
+import pytest
+
+_DECIDING = (
+    "KENSA_JUDGE_MODEL",
+    "KENSA_JUDGE_PROVIDER",
+    "KENSA_JUDGE_RESULT",
+    "KENSA_LLM_MODEL",
+    "KENSA_LLM_PROVIDER",
+    "KENSA_TRACE_DIR",
+    "SEATRIAL_RUN_ID",
+)
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that the machine's user set may decide a verdict here."""
+    for name in _DECIDING:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Pytester without Hypothesis, which loads itself anew at the end of every inner session."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+    return pytester
