@@ -40,15 +40,15 @@ _T = TypeVar("_T")
 def result_to_document(result: Result) -> JsonObject:
     """The result as plain JSON; never raises.
 
-    A part that breaks when it is read costs only the turns and metadata: the verdict stays, with
-    a note.
+    A part that breaks when it is read costs the turns and metadata; the verdict stays, with a note.
     """
     try:
         return _result(result)
     except Exception as error:  # noqa: BLE001 - foreign code: containers and properties in the result
         bare = Result(
-            status=result.status,
+            status=SafetyStatus(_member(result.status, SafetyStatus.ERROR)),
             summary=_text(result.summary),
+            harm_category=_optional_text(result.harm_category),
             strategy=_text(result.strategy),
             notes=[f"turns and metadata could not be recorded: {describe_error(error)}"],
         )

@@ -34,7 +34,7 @@ def snapshot(value: object) -> Json:
     return _snapshot(value, 0, frozenset())
 
 
-def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:  # noqa: C901 - one branch per JSON kind
+def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
@@ -52,7 +52,13 @@ def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:  # noq
         return "<cycle>"
     if depth >= _MAX_DEPTH:
         return f"<deeper than {_MAX_DEPTH} levels>"
-    inside |= {id(value)}
+    try:
+        return _container(value, depth, inside | {id(value)})
+    except Exception as error:  # noqa: BLE001 - foreign code: containers and properties may break
+        return f"<{type(value).__name__}: reading it failed with {type(error).__name__}>"
+
+
+def _container(value: object, depth: int, inside: frozenset[int]) -> Json:
     if is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name, None) for field in fields(value)}
     if isinstance(value, Mapping):

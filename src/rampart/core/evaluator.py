@@ -100,14 +100,16 @@ async def evaluate_as_observed(evaluator: Evaluator, context: EvalContext) -> Ev
 
 def _unseen(evaluator: Evaluator, context: EvalContext, outcome: EvalOutcome) -> frozenset[Channel]:
     declared = evaluator.requires if isinstance(evaluator, BaseEvaluator) else None
+    if declared is None and outcome is EvalOutcome.DETECTED:
+        return frozenset()  # taken at its word: it detected something that it saw
     needed = frozenset({Channel.TOOL_CALLS}) if declared is None else map(Channel, declared)
-    # A declared need is not met by half a view; a guessed need, or a detection, is met by what
-    # was reported although the adapter does not claim to see it.
-    partial_view_counts = declared is None or outcome is EvalOutcome.DETECTED
+    # Half a view does not meet a declared need. It meets a guessed one, and it can carry a
+    # detection, although the adapter does not claim to see the channel.
+    half_a_view_counts = declared is None or outcome is EvalOutcome.DETECTED
     return frozenset(
         channel
         for channel in needed
-        if not context.sees(channel) and not (partial_view_counts and context.has_observed(channel))
+        if not context.sees(channel) and not (half_a_view_counts and context.has_observed(channel))
     )
 
 

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from rampart import AgentAdapter, InjectionHandle, Payload, PromptDriver, Session, Surface
+from rampart.core.converter import PayloadConverter
+from rampart.core.injection import sleep_until_ready
+from rampart.drivers import StaticDriver
+
+
+def test_plain_classes_conform(scripted: type, noted_handle: type) -> None:
+    agent = scripted("x")
+    assert isinstance(agent, AgentAdapter)
+    assert isinstance(asyncio.run(agent.create_session_async()), Session)
+    handle = noted_handle("a", [])
+    assert isinstance(handle, InjectionHandle)
+
+    class Wiki:
+        def inject(self, *, payload: Payload) -> InjectionHandle:
+            return handle
+
+    class Shout:
+        async def convert_async(self, *, payload: Payload) -> Payload:
+            return Payload(content=payload.content.upper(), id=payload.id)
+
+    assert isinstance(Wiki(), Surface)
+    assert isinstance(Shout(), PayloadConverter)
+    assert isinstance(StaticDriver(prompts=["x"]), PromptDriver)
+    assert not isinstance(object(), (AgentAdapter, Session, InjectionHandle, PromptDriver))
+
+
+@pytest.mark.asyncio
+async def test_sleeping_until_ready_ends() -> None:
+    await sleep_until_ready(0)
