@@ -208,7 +208,9 @@ class _NotingExit:
         try:
             await self._context.__aexit__(exc_type, exc, traceback)
         except Exception as error:  # noqa: BLE001 - foreign code: noted in the result
-            self._evidence.notes.append(f"{self.name}: clean-up failed: {describe_error(error)}")
+            if error is not exc:  # some exits raise again what they were told of
+                note = f"{self.name}: clean-up failed: {describe_error(error)}"
+                self._evidence.notes.append(note)
         return False
 
 
@@ -272,4 +274,4 @@ def _doubt(
         names = " and ".join(sorted(unseen))
         return f"Could not tell: the adapter is {observability.value} and cannot see {names}"
     reasons = [evaluation.rationale for evaluation in deciding if evaluation.rationale]
-    return "; ".join(["Could not tell", *reasons[:2]]).replace("; ", ": ", 1)
+    return f"Could not tell: {'; '.join(reasons[:2]) or 'the evaluator gave no reason'}"

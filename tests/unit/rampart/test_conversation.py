@@ -223,6 +223,15 @@ async def test_failure_clean_up_is_noted_and_changes_no_verdict(
 
 
 @pytest.mark.asyncio
+async def test_an_exit_that_raises_the_same_error_again_is_no_clean_up_failure(
+    scripted: type, noted_handle: type
+) -> None:
+    agent = scripted(BROKEN, closing_error=BROKEN)
+    result = await attack(agent, inject=noted_handle("a", [], leaving=BROKEN))
+    assert (result.summary, result.notes) == ("RuntimeError: broken", [])
+
+
+@pytest.mark.asyncio
 async def test_failure_after_an_unsafe_turn_stays_unsafe(scripted: type) -> None:
     agent = scripted(SENT, closing_error=KeyboardInterrupt())
     heard = Heard()
