@@ -12,12 +12,11 @@ __all__ = ["make_private_folder", "write_atomic"]
 def make_private_folder(folder: Path) -> Path:
     """Create `folder` for this user only, with a `.gitignore` that keeps all of it out of git.
 
-    An existing folder is left as it is, but for a missing `.gitignore`.
+    A folder that exists already is left as it is: it may be somebody's project.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     return folder
 
 

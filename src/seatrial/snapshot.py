@@ -23,6 +23,7 @@ MAX_TEXT = 1_000_000
 """Characters that one string in a record may have; the rest is dropped and counted."""
 
 _MAX_DEPTH = 32
+_MAX_STRICT_DEPTH = 200
 
 
 def snapshot(value: object) -> Json:
@@ -42,10 +43,7 @@ def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:
     if isinstance(value, str):
         return _text(str(value))
     if isinstance(value, int):
-        # Python refuses to print larger integers, json.dumps included.
-        return (
-            int(value) if value.bit_length() < 10_000 else f"<integer of {value.bit_length()} bits>"
-        )
+        return int(value) if _is_printable(value) else f"<integer of {value.bit_length()} bits>"
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if id(value) in inside:
@@ -70,6 +68,11 @@ def _container(value: object, depth: int, inside: frozenset[int]) -> Json:
         items = sorted(value, key=_repr) if isinstance(value, (set, frozenset)) else value
         return [_snapshot(item, depth + 1, inside) for item in items]
     return _text(_repr(value))
+
+
+def _is_printable(number: int) -> bool:
+    # Python refuses to print larger integers, json.dumps included.
+    return number.bit_length() < 10_000
 
 
 def _text(text: str) -> str:
@@ -107,13 +110,17 @@ def _strict(value: object, what: str, path: str, inside: frozenset[int]) -> Json
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
+        if not _is_printable(value):
+            raise NotJsonError(f"{what} must be JSON, but {path} has {value.bit_length()} bits")
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise NotJsonError(f"{what} must be JSON, but {path} is {value!r}")
         return float(value)
-    if id(value) in inside or len(inside) > 500:
-        raise NotJsonError(f"{what} must be JSON, but {path} contains itself")
+    if id(value) in inside:
+        raise NotJsonError(f"{what} must be JSON, but {path[:200]} contains itself")
+    if len(inside) > _MAX_STRICT_DEPTH:
+        raise NotJsonError(f"{what} must be JSON of at most {_MAX_STRICT_DEPTH} levels")
     inside |= {id(value)}
     if isinstance(value, Mapping):
         result: dict[str, Json] = {}
