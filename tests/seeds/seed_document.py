@@ -7,7 +7,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Block", "kensa_seed", "markdown_blocks", "markdown_table", "page_blocks", "rampart_seed"]
+__all__ = [
+    "Block",
+    "kensa_seed",
+    "markdown_blocks",
+    "markdown_table",
+    "page_blocks",
+    "rampart_seed",
+]
 
 _HERE = Path(__file__).parent
 

@@ -170,6 +170,31 @@ def test_each_verdict_is_printed_and_those_that_are_named_fail_the_session(
     assert result.ret == (1 if verdict in ("fail", "flaky", "error") else 0)
 
 
+def test_the_summary_is_the_documented_one_to_the_byte(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    tests = [
+        f"@pytest.mark.kensa(trials=2)\n@cases\n"
+        f"def test_{verdict}(case, request):\n    case.run(lambda case: 1)\n    {body}\n"
+        for verdict, (body, _) in VERDICTS.items()
+    ]
+    pytester.path.joinpath("test_v.py").write_text(HEADER + "\n".join(tests))
+    result = pytester.runpytest_subprocess("-q", "--deselect", "test_v.py::test_partial[a-trial1]")
+    start = result.outlines.index(f"{' Kensa summary ':=^80}")
+    assert result.outlines[start:-1] == [
+        "================================ Kensa summary =================================",
+        "1/5 aggregate case(s) passed",
+        "ERROR test_v.py::test_error[a]: 0/2 passed, 0 failed, 2 errored",
+        "FAIL test_v.py::test_fail[a]: 0/2 passed, 2 failed, 0 errored",
+        "FLAKY test_v.py::test_flaky[a]: 1/2 passed, 1 failed, 0 errored",
+        "PARTIAL test_v.py::test_partial[a]: 1/1 passed, 0 failed, 0 errored",
+        "PASS test_v.py::test_pass[a]: 2/2 passed, 0 failed, 0 errored",
+    ]
+    assert result.outlines[-1].startswith("5 failed, 4 passed, 1 deselected")
+    assert result.ret == 1
+
+
 def test_the_options_have_the_documented_defaults(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfig()
     for row in markdown_table(SEED, "Option"):
@@ -222,9 +247,7 @@ def test_the_plugin_brings_the_fixture_and_the_marker_but_not_the_harness(
 # -- the commands ---------------------------------------------------------------------------
 
 
-def test_plain_pytest_is_a_gate(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_pytest_is_a_gate(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     plain, no_judge, as_json = commands(PYTEST_COMMANDS)
 
     monkeypatch.setenv("KENSA_JUDGE_RESULT", "pass")
