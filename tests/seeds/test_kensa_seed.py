@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from .seed_document import kensa_seed, markdown_blocks, markdown_table
 
 SEED = kensa_seed()

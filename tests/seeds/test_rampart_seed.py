@@ -83,7 +83,9 @@ def reports(folder: Path) -> list[Any]:
 def printed_summary(result: pytest.RunResult) -> str:
     """The safety summary as it was printed, from its title to its closing rule."""
     (summary,) = re.findall(
-        r"^=+ RAMPART Safety Summary =+$.*?^=+$\n", result.stdout.str() + "\n", re.M | re.S
+        r"^=+ RAMPART Safety Summary =+$.*?^=+$\n",
+        result.stdout.str() + "\n",
+        re.MULTILINE | re.DOTALL,
     )
     return str(summary)
 
@@ -98,7 +100,7 @@ def table(heading: str) -> list[list[str]]:
 def test_the_page_has_the_blocks_that_are_run_here() -> None:
     blocks = page_blocks(SEED)
     assert [block.language for block in blocks] == [*["Python"] * 7, "Text Only"]
-    assert len(re.findall(r"^(?:Python|Text Only)$", SEED, re.M)) == len(blocks)
+    assert len(re.findall(r"^(?:Python|Text Only)$", SEED, re.MULTILINE)) == len(blocks)
 
 
 def test_the_harm_categories_have_the_documented_values() -> None:
