@@ -1,0 +1,9 @@
+"""`python -m kensa` is the command `kensa`."""
+
+from __future__ import annotations
+
+import sys
+
+from kensa.cli import main
+
+sys.exit(main())

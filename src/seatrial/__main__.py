@@ -1,0 +1,9 @@
+"""`python -m seatrial` is the command `seatrial`."""
+
+from __future__ import annotations
+
+import sys
+
+from seatrial.cli import main
+
+sys.exit(main())
