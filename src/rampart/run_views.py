@@ -96,12 +96,17 @@ def _outcome_of(result: JsonObject) -> Outcome:
 
 
 def _summary(record: TrialRecord, result: JsonObject | None) -> str:
-    failure = record.failure.message if record.failure is not None else ""
+    failure = _first_line(record.failure.message) if record.failure is not None else ""
     if result is None:
         return f"no result recorded; {failure}" if failure else ""
     if _outcome_of(result) is record.outcome or not failure:
         return str(result.get("summary", ""))
     return failure
+
+
+def _first_line(message: str) -> str:
+    """What an assertion says; below it, pytest explains the values that were compared."""
+    return message.partition("\n")[0]
 
 
 def _categories(record: TrialRecord) -> tuple[str, ...]:

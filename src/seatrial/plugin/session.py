@@ -77,7 +77,7 @@ class ControllerSession:
                 self._tolerated[report.nodeid] = report.longreprtext
             else:
                 carry.promote(report)
-        elif report.when == "teardown" and report.nodeid in self._tolerated:
+        if report.when == "teardown" and report.nodeid in self._tolerated:
             # JUnit XML takes a test's properties from its last report.
             traceback = self._tolerated[report.nodeid]
             report.user_properties.append(("seatrial.tolerated", traceback))
