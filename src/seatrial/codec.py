@@ -81,7 +81,7 @@ def _dump(kind: str, document: JsonObject) -> str:
 def _load(kind: str, text: str, build: Callable[[JsonObject], _T]) -> _T:
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CodecError(f"not a stored {kind}: {error}") from error
     if not isinstance(document, dict) or document.get("kind") != kind:
         raise CodecError(f"not a stored {kind}: {text[:80]!r}")

@@ -36,15 +36,19 @@ class Journal:
         folder = runs / run_id
         folder.mkdir(mode=0o700, exist_ok=True)
         self.path = folder / _FILE
-        self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._end_torn_line()
 
     def append(self, document: str) -> None:
         """Append one document: a line of ASCII, such as the codec's.
 
         Raises:
             OSError: If it could not be written whole, as on a full disk.
+            ValueError: If the document is no such line.
         """
         line = document.encode("ascii")
+        if b"\n" in line:
+            raise ValueError(f"a journal's document is one line, got {document[:80]!r}")
         data = b"%08x %s\n" % (crc32(line), line)
         written = os.write(self._handle, data)
         while written < len(data):
@@ -53,6 +57,15 @@ class Journal:
     def started(self, nodeid: str) -> None:
         """Note that a trial is about to begin, before its set-up."""
         self.append(json.dumps({"kind": "started", "nodeid": nodeid}))
+
+    def _end_torn_line(self) -> None:
+        """Keep what a killed process left half written from swallowing the next document."""
+        size = os.lseek(self._handle, 0, os.SEEK_END)
+        if size == 0:
+            return
+        os.lseek(self._handle, size - 1, os.SEEK_SET)
+        if os.read(self._handle, 1) != b"\n":
+            os.write(self._handle, b"\n")
 
     def close(self) -> None:
         """Close the file; further appends fail."""
@@ -89,8 +102,8 @@ def read_journal(path: Path) -> JournalLines:
 def _checked_lines(path: Path) -> Iterator[str | None]:
     with path.open("rb") as file:
         for line in file:
-            check, _, document = line.rstrip(b"\n").partition(b" ")
-            whole = line.endswith(b"\n") and check == b"%08x" % crc32(document)
+            check, space, document = line.removesuffix(b"\n").partition(b" ")
+            whole = line.endswith(b"\n") and space and check == b"%08x" % crc32(document)
             yield document.decode("ascii") if whole and document.isascii() else None
 
 

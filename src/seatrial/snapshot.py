@@ -36,6 +36,13 @@ def snapshot(value: object) -> Json:
 
 
 def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:
+    try:
+        return _copy(value, depth, inside)
+    except Exception as error:  # noqa: BLE001 - foreign code: any method of a foreign type may break
+        return f"<{type(value).__name__}: reading it failed with {type(error).__name__}>"
+
+
+def _copy(value: object, depth: int, inside: frozenset[int]) -> Json:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
@@ -50,10 +57,7 @@ def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:
         return "<cycle>"
     if depth >= _MAX_DEPTH:
         return f"<deeper than {_MAX_DEPTH} levels>"
-    try:
-        return _container(value, depth, inside | {id(value)})
-    except Exception as error:  # noqa: BLE001 - foreign code: containers and properties may break
-        return f"<{type(value).__name__}: reading it failed with {type(error).__name__}>"
+    return _container(value, depth, inside | {id(value)})
 
 
 def _container(value: object, depth: int, inside: frozenset[int]) -> Json:
@@ -111,7 +115,9 @@ def _strict(value: object, what: str, path: str, inside: frozenset[int]) -> Json
         return str(value)
     if isinstance(value, int):
         if not _is_printable(value):
-            raise NotJsonError(f"{what} must be JSON, but {path} has {value.bit_length()} bits")
+            raise NotJsonError(
+                f"{what} must be JSON, but {path} is an integer of {value.bit_length()} bits"
+            )
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):

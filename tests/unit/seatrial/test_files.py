@@ -1,0 +1,49 @@
+"""Private files, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from seatrial.files import make_private_folder, write_atomic
+
+needs_modes = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+
+
+@needs_modes
+def test_a_new_folder_is_the_users_alone_and_out_of_git(tmp_path: Path) -> None:
+    folder = make_private_folder(tmp_path / "a" / "b")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert (folder / ".gitignore").read_text() == "*\n"
+
+
+def test_a_folder_that_exists_is_left_as_it_is(tmp_path: Path) -> None:
+    make_private_folder(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_modes
+def test_a_written_file_is_whole_private_and_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    write_atomic(path, "new é\n")
+    assert path.read_bytes() == "new é\n".encode()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_text_that_cannot_be_encoded_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomic(path, "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_atomic(tmp_path / "missing" / "out.json", "")
