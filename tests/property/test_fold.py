@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +23,7 @@ def record(outcome: Outcome, attempt: int = 1) -> TrialRecord:
     return TrialRecord(key=KEY, nodeid="t", outcome=outcome, failure=WHY, attempt=attempt)
 
 
-def folded(listed: list[tuple[str, Outcome]]) -> Outcome:
+def folded(listed: Sequence[tuple[str, Outcome]]) -> Outcome:
     return fold_attempts(tuple(Attempt(worker, record(o)) for worker, o in listed)).outcome
 
 
