@@ -49,13 +49,11 @@ def command(*, as_json: bool, strict: bool, allow_suspicious_harness: bool) -> i
         exit_code = INTERRUPTED
     else:
         exit_code = 1 if errors or fatal else 0
-    if not as_json:
-        for line in installation.lines:
-            click.echo(line)
     result = CommandResult(
         command="doctor",
         exit_code=exit_code,
         summary=_summary(exit_code, harness.suspicions),
+        lines=installation.lines,
         data={**installation.data, **_data(harness.suspicions, smoke, ready=not errors)},
         warnings=harness.suspicions,
         errors=errors,

@@ -98,7 +98,7 @@ def artifact_folder(arguments: Sequence[str]) -> str | None:
     if "--" in options:
         options = options[: options.index("--")]
     chosen = None
-    for option, following in zip(options, [*options[1:], None], strict=True):
+    for option, following in zip(options, [*options[1:], None], strict=False):
         if option == _ARTIFACT_OPTION and following is not None:
             chosen = following
         elif option.startswith(f"{_ARTIFACT_OPTION}="):
@@ -185,10 +185,13 @@ def evaluate(request: EvalRequest, run_id: str) -> CommandResult:
         document = no_results(run_id, reason)
     result = conclude(request, end, document, missing)
     failed_reports = _write_reports(request, document)
+    written = [path for path in (request.json_report, request.markdown_report) if path is not None]
+    files = [*([artifact] if missing is None else []), *written]
     traces = request.artifacts / "traces" / "runs" / run_id / "trials.jsonl"
     return replace(
         result,
         exit_code=result.exit_code or (1 if failed_reports else 0),
+        lines=tuple(f"written: {path}" for path in files if path.exists()),
         errors=(*result.errors, *failed_reports),
         data={
             **result.data,

@@ -110,7 +110,7 @@ def _answering_signs(module: ast.Module, harness: Function) -> Iterator[Sign]:
     local = assignments(harness)
     for value in returned(harness):
         for expression in local.get(root_name(value), [value]):
-            if called_name(expression) in _MOCKS:
+            if _is_mock(expression):
                 yield Sign(expression.lineno, "mock", f"{HARNESS} returns a mock, not an agent")
     for function in _answering_functions(module, harness):
         yield from _mock_answers(function, {**constants, **local})
@@ -161,8 +161,17 @@ def _answering_methods(definition: ast.ClassDef) -> list[Function]:
 def _mock_answers(function: Function, around: dict[str, list[ast.expr]]) -> Iterator[Sign]:
     bound = {**around, **assignments(function)}
     for answer in returned(function):
-        if any(called_name(value) in _MOCKS for value in bound.get(root_name(answer), [answer])):
+        if any(_is_mock(value) for value in bound.get(root_name(answer), [answer])):
             yield Sign(answer.lineno, "mock", "the answer comes from a mock, not from an agent")
+
+
+def _is_mock(expression: ast.expr) -> bool:
+    """Whether an expression is a mock, or something taken from one."""
+    while isinstance(expression, (ast.Attribute, ast.Call, ast.Await)):
+        if called_name(expression) in _MOCKS:
+            return True
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return False
 
 
 def _is_placeholder(function: Function) -> bool:

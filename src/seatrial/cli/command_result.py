@@ -21,6 +21,7 @@ class CommandResult:
         command: The command's name, with that of its group if it has one.
         exit_code: The status that the process ends with; 0 means that all is well.
         summary: One line; hostile until shown, like all text here.
+        lines: Findings that are neither good nor bad, for a reader.
         data: What the command found, for programs.
         warnings: What a reader should look at, but that failed nothing.
         errors: Why the exit status is not 0.
@@ -30,6 +31,7 @@ class CommandResult:
     command: str
     exit_code: int
     summary: str
+    lines: tuple[str, ...] = ()
     data: JsonObject = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
@@ -44,6 +46,8 @@ class CommandResult:
         if as_json:
             click.echo(json.dumps(self._document(schema), indent=2, allow_nan=False))
             return
+        for line in self.lines:
+            click.echo(escape(line))
         for warning in self.warnings:
             click.echo(f"warning: {escape(warning)}", err=True)
         for error in self.errors:

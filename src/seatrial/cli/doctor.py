@@ -98,13 +98,11 @@ def _is_there(packages: tuple[str, ...]) -> bool:
 def command(*, as_json: bool) -> int:
     """Check the installation: versions, extras, colliding packages."""
     checkup = installation_checkup()
-    if not as_json:
-        for line in checkup.lines:
-            click.echo(line)
     result = CommandResult(
         command="doctor",
         exit_code=1 if checkup.errors else 0,
         summary="the installation is broken" if checkup.errors else "the installation is sound",
+        lines=checkup.lines,
         data=checkup.data,
         errors=checkup.errors,
         next_steps=checkup.next_steps,
