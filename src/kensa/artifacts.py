@@ -22,12 +22,12 @@ def write_artifacts(run: Run, folder: Path) -> Path:
         OSError: If a folder or file cannot be written.
     """
     make_private_folder(folder)
-    traces = folder / "traces" / "runs" / run.run_id
+    # Private even where the folder is the project's own: they hold what users told the agent.
+    traces = make_private_folder(folder / "traces") / "runs" / run.run_id
     traces.mkdir(parents=True, exist_ok=True)
     rows = (json.dumps(row, sort_keys=True, allow_nan=False) for row in trace_rows(run))
     write_atomic(traces / "trials.jsonl", "".join(f"{row}\n" for row in rows))
-    results = folder / "results" / f"{run.run_id}.json"
-    results.parent.mkdir(exist_ok=True)
+    results = make_private_folder(folder / "results") / f"{run.run_id}.json"
     text = json.dumps(results_document(run), indent=2, allow_nan=False)
     write_atomic(results, f"{text}\n")
     return results

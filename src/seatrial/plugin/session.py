@@ -171,7 +171,8 @@ def _only_looking(config: pytest.Config) -> bool:
 
 
 def _why_stopped(session: pytest.Session, exitstatus: int) -> str:
-    if exitstatus == pytest.ExitCode.INTERRUPTED:
-        return "the run was interrupted"
     stopped = session.shouldfail or session.shouldstop
-    return str(stopped) if stopped else "the run ended before them"
+    if stopped:
+        return str(stopped)
+    interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+    return "the run was interrupted" if interrupted else "the run ended before them"
