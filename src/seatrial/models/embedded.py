@@ -1,0 +1,84 @@
+"""Questions to the embedded model, over its own interface and with nothing but the standard library."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+from seatrial.errors import ModelProviderError
+from seatrial.models.answer import Question, Reply, parse_object
+from seatrial.models.local import LocalModel, local_model
+
+__all__ = ["ask"]
+
+_MAX_ANSWER_TOKENS = 1024
+
+
+def ask(question: Question) -> Reply:
+    """Start the embedded model if need be, and ask it.
+
+    Raises:
+        MissingExtraError: If the extra `local` is not installed.
+        ModelProviderError: If it does not answer in time or in form.
+    """
+    server = local_model()
+    answer = _post(server, _request(question, server.model), question.timeout_s)
+    try:
+        text = str(answer["choices"][0]["message"]["content"])
+        usage = answer["usage"]
+        input_tokens, output_tokens = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise ModelProviderError(f"the local model answered {str(answer)[:200]!r}") from error
+    return Reply(
+        content=text if question.schema is None else parse_object(text, model="the local model"),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=0.0,
+    )
+
+
+def _request(question: Question, model: str) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "model": model,
+        "messages": [
+            {"role": "system", "content": question.system},
+            {"role": "user", "content": question.user},
+        ],
+        "temperature": 0.0,
+        "max_tokens": _MAX_ANSWER_TOKENS,
+    }
+    if question.schema is not None:
+        request["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": question.schema, "strict": True},
+        }
+    return request
+
+
+def _post(server: LocalModel, request: dict[str, Any], timeout_s: float) -> Any:
+    address = urlsplit(server.base_url)
+    assert address.hostname is not None
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=timeout_s)
+    try:
+        connection.request(
+            "POST",
+            f"{address.path}/chat/completions",
+            json.dumps(request),
+            {"Content-Type": "application/json"},
+        )
+        response = connection.getresponse()
+        body = response.read()
+    except TimeoutError as error:
+        raise ModelProviderError(f"the local model gave no answer in {timeout_s:g} s") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise ModelProviderError(f"the local model went away: {error!r}") from error
+    finally:
+        connection.close()
+    if response.status != http.HTTPStatus.OK:
+        raise ModelProviderError(f"the local model answered {response.status}: {body[:500]!r}")
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise ModelProviderError(f"the local model answered {body[:200]!r}") from error
