@@ -23,14 +23,21 @@ def emit_report(config: pytest.Config, run: Run, relay: SinkRelay) -> list[str]:
         What went wrong, a sentence each.
     """
     problems = load_conftests(config, relay.conftests)
-    found = discover_sinks(config, relay.fixture_value)
-    for warning in found.warnings:
-        config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=1)
+    found = discover_sinks(config, relay.fixture_values)
+    problems += [problem for warning in found.warnings if (problem := _warn(config, warning))]
     problems += found.problems
     if found.sinks:
         report = report_of(run)
         problems += [problem for sink in found.sinks if (problem := _emit(sink, report))]
     return problems
+
+
+def _warn(config: pytest.Config, warning: Warning) -> str:
+    try:
+        config.issue_config_time_warning(warning, stacklevel=2)
+    except Warning as error:  # the user has made errors of warnings
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def _emit(sink: ReportSink, report: TestRunReport) -> str:

@@ -123,11 +123,13 @@ def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def _group_categories(group: Group) -> tuple[str, ...]:
+    named = [category for record in group.records for category in _categories(record)]
+    return tuple(dict.fromkeys(named))
+
+
 def _group_line(group: Group) -> GroupLine:
     tally = group.tally
-    categories: dict[str, None] = {}
-    for record in group.records:
-        categories |= dict.fromkeys(_categories(record))
     return GroupLine(
         name=_group_name(group),
         safe=tally.passed,
@@ -135,7 +137,7 @@ def _group_line(group: Group) -> GroupLine:
         rate=tally.passed / tally.counted,
         threshold=_policy(group).threshold,
         passed=_passed(group),
-        categories=tuple(categories),
+        categories=_group_categories(group),
     )
 
 
@@ -185,4 +187,5 @@ def _group_result(group: Group) -> TrialGroupResult:
         lost=tally.lost,
         threshold=_policy(group).threshold,
         passed=_passed(group) if tally.counted else None,
+        categories=_group_categories(group),
     )

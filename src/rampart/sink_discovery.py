@@ -11,8 +11,9 @@ from types import ModuleType
 import pytest
 
 from rampart.reporting import ReportSink
+from rampart.sink_relay import DEPRECATED
 
-__all__ = ["SinkDiscovery", "defines_sinks", "discover_sinks", "load_conftests"]
+__all__ = ["SinkDiscovery", "discover_sinks", "load_conftests"]
 
 _HOOK = "pytest_rampart_sinks"
 _FIXTURE = "rampart_sinks"
@@ -20,16 +21,16 @@ _FIXTURE = "rampart_sinks"
 
 @dataclass(slots=True)
 class SinkDiscovery:
-    """What was found: sinks, and what is wrong, a sentence each.
+    """What was found: sinks, and what is wrong.
 
     Attributes:
-        problems: Definitions that are wrong; they fail the session.
-        warnings: Definitions that cannot be used here, as the documentation says.
+        problems: Definitions that are wrong, a sentence each; they fail the session.
+        warnings: About definitions that are deprecated, or cannot be used here.
     """
 
     sinks: list[ReportSink] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
 
     def add(self, value: object, where: str) -> None:
         """Take what a definition returned."""
@@ -48,14 +49,14 @@ class SinkDiscovery:
                 )
 
 
-def discover_sinks(config: pytest.Config, fixture_value: object | None) -> SinkDiscovery:
+def discover_sinks(config: pytest.Config, fixture_values: Iterable[object]) -> SinkDiscovery:
     """All sinks of the project.
 
     Any implementation of the hook is authoritative: fixtures are then not looked at.
 
     Args:
         config: The configuration of the controlling process.
-        fixture_value: What the `rampart_sinks` fixture gave during the run, if it was set up.
+        fixture_values: What the `rampart_sinks` fixture gave during the run, if it was set up.
     """
     found = SinkDiscovery()
     implementations = config.hook.pytest_rampart_sinks.get_hookimpls()
@@ -70,16 +71,11 @@ def discover_sinks(config: pytest.Config, fixture_value: object | None) -> SinkD
             found.add(value, where)
     if implementations:
         return found
-    if fixture_value is not None:
-        found.add(fixture_value, f"the fixture {_FIXTURE}")
-    elif _has_workers(config):
+    for value in fixture_values:
+        found.add(value, f"the fixture {_FIXTURE}")
+    if _has_workers(config):
         _add_from_modules(config, found)
     return found
-
-
-def defines_sinks(plugin: object) -> bool:
-    """Whether a loaded plugin module defines sinks, in either way."""
-    return isinstance(plugin, ModuleType) and (hasattr(plugin, _HOOK) or hasattr(plugin, _FIXTURE))
 
 
 def _has_workers(config: pytest.Config) -> bool:
@@ -96,11 +92,14 @@ def _add_from_modules(config: pytest.Config, found: SinkDiscovery) -> None:
         if isinstance(definition, (list, tuple)):
             found.add(definition, where)
             continue
+        found.warnings.append(DeprecationWarning(f"{where}: {DEPRECATED}"))
         function = inspect.unwrap(definition)
         if not callable(function) or inspect.signature(function).parameters:
             found.warnings.append(
-                f"{where} depends on other fixtures and cannot be set up with xdist;"
-                f" implement the {_HOOK} hook instead"
+                pytest.PytestWarning(
+                    f"{where} depends on other fixtures and cannot be set up with xdist;"
+                    f" implement the {_HOOK} hook instead"
+                )
             )
             continue
         try:

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-__all__ = ["SinkRelay"]
+__all__ = ["DEPRECATED", "SinkRelay"]
 
 _ATTRIBUTE = "rampart_sink_conftests"
 _PROBE = "_rampart_sinks_probe"
-_DEPRECATED = (
+DEPRECATED = (
     "the rampart_sinks fixture is deprecated and will be removed in 0.3.0; implement the"
     " pytest_rampart_sinks hook in conftest.py instead"
 )
+"""What is said of the fixture wherever one is used."""
 
 
 class SinkRelay:
@@ -25,31 +26,35 @@ class SinkRelay:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
         self._told = False
-        self.fixture_value: object | None = None
-        """What `rampart_sinks` returned, if a test of this process set it up."""
+        self.fixture_values: list[object] = []
+        """What `rampart_sinks` returned to the first test of this process that set it up."""
         self.conftests: set[str] = set()
         """Conftest files in which workers found sinks."""
 
-    # A fixture can only be set up by a test that sees it: every safety test asks for it, if the
-    # project has one at all.
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Let safety tests set up the deprecated fixture, where one is defined."""
-        if self._is_worker or self._config.hook.pytest_rampart_sinks.get_hookimpls():
+    # A fixture can only be set up by a test that sees it: every test asks for it, if the project
+    # has one at all. At this point, since pytest forgets what is added to a test's fixtures
+    # before it parametrizes it.
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Let tests set up the deprecated fixture, where one is defined."""
+        if self._is_worker or not isinstance(item, pytest.Function):
             return
-        holders = (*self._config.pluginmanager.get_plugins(), metafunc.module, metafunc.cls)
-        if any(hasattr(holder, "rampart_sinks") for holder in holders if holder is not None):
-            metafunc.fixturenames.append(_PROBE)
+        holders = (*self._config.pluginmanager.get_plugins(), item.module, item.cls)
+        defined = any(hasattr(holder, "rampart_sinks") for holder in holders if holder is not None)
+        if defined and _PROBE not in item.fixturenames:  # trials of one test share the list
+            item.fixturenames.append(_PROBE)
 
     @pytest.fixture(name=_PROBE)
     def _probe(self, request: pytest.FixtureRequest) -> None:
-        """Set up `rampart_sinks` if this test sees it."""
+        """Set up `rampart_sinks` if this test sees it, and no hook makes it idle."""
+        if self._config.hook.pytest_rampart_sinks.get_hookimpls():
+            return
         try:
             value = request.getfixturevalue("rampart_sinks")
         except pytest.FixtureLookupError:
             return
-        if self.fixture_value is None:
-            self.fixture_value = value
-            warnings.warn(_DEPRECATED, DeprecationWarning, stacklevel=1)
+        if not self.fixture_values:
+            self.fixture_values.append(value)
+            warnings.warn(DEPRECATED, DeprecationWarning, stacklevel=1)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
