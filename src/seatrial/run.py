@@ -20,12 +20,14 @@ class PlannedTrial:
         nodeid: pytest's name of the item, as `--lf` and the command line know it.
         policy: The parameters of the group's policy, as its face wrote them.
         name: The trial as its face's summary shows it.
+        position: The item's place in the collection, from 0.
     """
 
     nodeid: str
     key: TrialKey
     name: str
     policy: JsonObject
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +111,9 @@ class Run:
 
     @property
     def records(self) -> tuple[TrialRecord, ...]:
-        """The record that counts of every trial that ended, in the order of the plan."""
-        ordered = [
-            *self.planned,
-            *(nodeid for nodeid in self.attempts if nodeid not in self.planned),
-        ]
-        return tuple(
-            fold_attempts(self.attempts[nodeid]) for nodeid in ordered if self.attempts.get(nodeid)
-        )
+        """The record that counts of every trial that ended, in the order of collection."""
+        folded = [fold_attempts(attempts) for attempts in self.attempts.values()]
+        return tuple(sorted(folded, key=lambda record: record.position))
 
     def groups(self, face: str) -> tuple[Group, ...]:
         """The groups of one face, in collection order."""

@@ -118,7 +118,18 @@ def test_an_amendment_survives_the_wire(amendment: Amendment) -> None:
     assert codec.load_amendment(codec.dump_amendment(amendment)) == amendment
 
 
-@given(plan=many(st.builds(PlannedTrial, nodeid=texts, key=keys, name=texts, policy=objects)))
+@given(
+    plan=many(
+        st.builds(
+            PlannedTrial,
+            nodeid=texts,
+            key=keys,
+            name=texts,
+            policy=objects,
+            position=st.integers(0, 9),
+        )
+    )
+)
 def test_a_plan_survives_the_wire(plan: tuple[PlannedTrial, ...]) -> None:
     assert codec.load_plan(codec.dump_plan(plan)) == plan
 

@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from seatrial.collision import colliding_distributions
-from seatrial.plugin import asyncio_support, expand, hookspecs, trial_protocol
+from seatrial.plugin import asyncio_support, expand, hookspecs, loadgroup, trial_protocol
 from seatrial.plugin.faces import find_faces
 from seatrial.plugin.keys import faces_key
 from seatrial.plugin.session import ControllerSession
@@ -41,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     ):
         config.pluginmanager.register(part, f"seatrial-{name}")
     is_worker = hasattr(config, "workerinput")
+    if is_worker:
+        config.pluginmanager.register(loadgroup, "seatrial-loadgroup")
     session = WorkerSession(config) if is_worker else ControllerSession(config)
     config.pluginmanager.register(session, "seatrial-session")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,7 @@ def planned_trials(items: Iterable[pytest.Item]) -> dict[str, PlannedTrial]:
         item.stash[position_key] = position
         trial = item.stash.get(planned_key, None)
         if trial is not None:
-            planned[trial.nodeid] = trial
+            item.stash[planned_key] = planned[trial.nodeid] = replace(trial, position=position)
     return planned
 
 

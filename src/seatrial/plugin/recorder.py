@@ -121,7 +121,11 @@ class Recorder:
             owner=FailureOwner.INFRASTRUCTURE, kind="crash", message=report.longreprtext
         )
         record = TrialRecord(
-            key=planned.key, nodeid=planned.nodeid, outcome=Outcome.ERROR, failure=failure
+            key=planned.key,
+            nodeid=planned.nodeid,
+            outcome=Outcome.ERROR,
+            failure=failure,
+            position=planned.position,
         )
         self._keep(worker, report, codec.dump_record(record))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from seatrial.run import Attempt, PlannedTrial, Run, fold_attempts
@@ -93,10 +95,12 @@ def test_a_groups_tally_counts_what_never_ran_as_lost() -> None:
     assert [trial.key.index for trial in group.missing] == [1]
 
 
-def test_records_come_in_the_order_of_the_plan_whatever_order_they_arrived_in() -> None:
-    late, early, stranger = record(PASSED, of=key(2)), record(PASSED), record(PASSED, of=key(3))
-    finished = run([key(1), key(2)], [stranger, late, early])
-    assert finished.records == (early, late, stranger)
+def test_records_come_in_the_order_of_collection_whatever_order_they_arrived_in() -> None:
+    early, plain, late = (
+        replace(record(PASSED, of=key(index)), position=index) for index in (1, 2, 3)
+    )
+    finished = run([key(1), key(3)], [late, plain, early])
+    assert finished.records == (early, plain, late)
 
 
 def test_a_groups_label_is_the_test_alone_without_parameters() -> None:
