@@ -152,8 +152,8 @@ def __getattr__(name: str) -> object:
     """Load a public name when it is first used: pytest starts in many suites that have no agent."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Not kept: nested pytest sessions load the library anew, and classes of two loads do not mix.
     value: object = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
     return value
 
 

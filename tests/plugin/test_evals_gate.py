@@ -491,6 +491,54 @@ def test_a_trial_runs_its_case_once(pytester: pytest.Pytester, evals: Write) -> 
     result.stdout.fnmatch_lines(["*KensaCaseError: case 'a': a trial runs its case once*"])
 
 
+def test_a_case_whose_trace_cannot_be_collected_is_an_error_not_a_pass(
+    pytester: pytest.Pytester,
+    evals: Write,
+    read_results: Read,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    evals(
+        """
+        @pytest.mark.kensa
+        @pytest.mark.parametrize("case", [kensa_case(id="a", input=1)])
+        def test_it(case, kensa_trace):
+            case.run(lambda case: 1)
+            assert kensa_trace.tools.exclude(["issue_refund"])
+        """
+    )
+    result = pytester.runpytest_subprocess(ARTIFACTS)
+    assert summary(result)[1] == "ERROR test_e.py::test_it[a]: 0/1 passed, 0 failed, 1 errored"
+    (trial,) = read_results()["trials"]
+    assert trial["error_kind"] == "trace"
+    assert trial["error"].startswith("OTEL_SDK_DISABLED is true")
+    assert trial["trace"]["incomplete"] is True
+    assert result.ret == 1
+
+
+def test_a_model_turn_without_a_price_is_counted_as_unpriced(
+    pytester: pytest.Pytester, evals: Write, read_results: Read
+) -> None:
+    evals(
+        """
+        from kensa.tracing import record_llm_call
+
+        @pytest.mark.kensa
+        @pytest.mark.parametrize("case", [kensa_case(id="a", input=1)])
+        def test_it(case, kensa_trace):
+            def run(case):
+                with record_llm_call(**{"kensa.cost_usd": 0.5}): pass
+                with record_llm_call(): pass
+            case.run(run)
+            assert kensa_trace.cost_usd == 0.5
+        """
+    )
+    result = pytester.runpytest(ARTIFACTS)
+    trace = read_results()["trials"][0]["trace"]
+    assert (trace["cost_usd"], trace["llm_turns"], trace["unpriced_turns"]) == (0.5, 2, 1)
+    assert result.ret == 0
+
+
 # -- reports --------------------------------------------------------------------------------
 
 
