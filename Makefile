@@ -69,7 +69,7 @@ clean:  ## Remove the environments and caches
 
 # $(1): the environment's name, $(2): what it is made of, for the reader.
 define make_environment
-@if [ -z "$(PYTHON)" ]; then echo "$(1): needs Python 3.11 or newer; none of $(candidates) runs here. Say which: make $(1) PYTHON=/path/to/python" >&2; exit 1; fi
+@if [ -z "$(PYTHON)" ]; then echo "$(1): needs Python 3.11 or newer; none of $(candidates) runs here. Name one: PYTHON=/path/to/python" >&2; exit 1; fi
 @$(PYTHON) $(new_enough) 2>/dev/null || { echo "$(1): needs Python 3.11 or newer with venv; '$(PYTHON)' is not one, or does not run" >&2; exit 1; }
 @echo "$(1): making .venvs/$(1) with $$($(PYTHON) --version)"
 @.venvs/$(1)/bin/python -c '' 2>/dev/null || rm -rf .venvs/$(1)

