@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seatrial.errors import ModelConfigurationError
@@ -31,17 +30,17 @@ class ModelChoice:
 def choose_model(*, purpose: str, provider: str | None, model: str | None) -> ModelChoice:
     """The model for `purpose`, such as "judge".
 
-    Looked at, the first that says anything wins: the arguments; `SEATRIAL_<PURPOSE>_PROVIDER` and
-    `_MODEL`; the same with `KENSA_`, and for any purpose `SEATRIAL_LLM_` and `KENSA_LLM_`; which of
-    `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `ANTHROPIC_API_KEY` is set. A model may name its
-    provider: "openai:gpt-5.4-mini".
+    Looked at, the first that says anything wins: the arguments; `KENSA_<PURPOSE>_PROVIDER` and
+    `_MODEL`; `KENSA_LLM_PROVIDER` and `_MODEL`; which of `OPENAI_BASE_URL`, `OPENAI_API_KEY` and
+    `ANTHROPIC_API_KEY` is set. A model may name its provider: "openai:gpt-5.4-mini".
 
     Raises:
         ModelConfigurationError: If nothing says which, or provider and model contradict each other.
     """
     if provider or model:
         return _complete(provider or None, model or None, "the arguments")
-    for prefix in _prefixes(purpose):
+    prefixes = (f"KENSA_{purpose.upper()}", "KENSA_LLM")
+    for prefix in prefixes:
         provider = os.environ.get(f"{prefix}_PROVIDER")
         model = os.environ.get(f"{prefix}_MODEL")
         if provider or model:
@@ -50,44 +49,40 @@ def choose_model(*, purpose: str, provider: str | None, model: str | None) -> Mo
         return ModelChoice("openai", _DEFAULT_MODELS["openai"])
     if os.environ.get("ANTHROPIC_API_KEY"):
         return ModelChoice("anthropic", _DEFAULT_MODELS["anthropic"])
-    looked_at = [
-        f"{prefix}_{part}" for prefix in _prefixes(purpose) for part in ("PROVIDER", "MODEL")
-    ]
+    looked_at = [f"{prefix}_{part}" for prefix in prefixes for part in ("PROVIDER", "MODEL")]
     raise ModelConfigurationError(
         f"nothing says which model to ask as the {purpose}: none of {', '.join(looked_at)}, "
         "OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY is set. "
-        f"{looked_at[1]}=local asks the embedded model, openai:NAME or anthropic:NAME a provider's"
+        f"{looked_at[1]}=local asks the embedded model, =openai:NAME or =anthropic:NAME a provider"
     )
-
-
-def _prefixes(purpose: str) -> Iterator[str]:
-    for name in (purpose.upper(), "LLM"):
-        yield f"SEATRIAL_{name}"
-        yield f"KENSA_{name}"
 
 
 def _complete(provider: str | None, model: str | None, where: str) -> ModelChoice:
     if model is None:
-        assert provider is not None
-        if provider not in _DEFAULT_MODELS:
-            raise ModelConfigurationError(
-                f"{where} name the provider {provider!r} but no model, and only "
-                f"{', '.join(_DEFAULT_MODELS)} have a default one"
-            )
-        return ModelChoice(provider, _DEFAULT_MODELS[provider])
+        return _with_default_model(provider or "", where)
     prefix, colon, rest = model.partition(":")
     if provider is None:
         if colon:
-            return ModelChoice(prefix, rest)
+            return _complete(prefix, rest, where)
         if model == LOCAL:
             return ModelChoice(LOCAL, LOCAL)
         return ModelChoice("anthropic" if model.startswith("claude") else "openai", model)
     if colon and prefix == provider:
-        return ModelChoice(provider, rest)
-    named = prefix if colon else model
-    # A colon may also belong to the model's name, as in ollama's "llama3:8b".
-    if named in _DEFAULT_MODELS and named != provider:
+        model, named = rest, provider
+    else:
+        # A colon may also belong to the model's name, as in ollama's "llama3:8b".
+        named = prefix if prefix in _DEFAULT_MODELS else provider
+    if named != provider or (provider == LOCAL) != (model == LOCAL):
         raise ModelConfigurationError(
             f"{where} contradict each other: provider {provider!r}, model {model!r}"
         )
     return ModelChoice(provider, model)
+
+
+def _with_default_model(provider: str, where: str) -> ModelChoice:
+    if provider not in _DEFAULT_MODELS:
+        raise ModelConfigurationError(
+            f"{where} name the provider {provider!r} but no model, and only "
+            f"{', '.join(_DEFAULT_MODELS)} have a default one"
+        )
+    return ModelChoice(provider, _DEFAULT_MODELS[provider])

@@ -10,10 +10,15 @@ from urllib.parse import urlsplit
 from seatrial.errors import ModelProviderError
 from seatrial.models.answer import Question, Reply, parse_object
 from seatrial.models.local import LocalModel, local_model
+from seatrial.snapshot import Json
 
 __all__ = ["ask"]
 
-_MAX_ANSWER_TOKENS = 1024
+_MAX_ANSWER_TOKENS = 512
+
+# A model this small, left free in a text or a list, often repeats itself until it is cut off.
+_MAX_CHARACTERS = 160
+_MAX_ITEMS = 2
 
 
 def ask(question: Question) -> Reply:
@@ -52,9 +57,28 @@ def _request(question: Question, model: str) -> dict[str, Any]:
     if question.schema is not None:
         request["response_format"] = {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": question.schema, "strict": True},
+            "json_schema": {"name": "answer", "schema": _bounded(question.schema), "strict": True},
         }
     return request
+
+
+def _bounded(schema: Json) -> Json:
+    """`schema` with an end to every text and list that it leaves open."""
+    if isinstance(schema, list):
+        return [_bounded(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    bounded = {key: _bounded(value) for key, value in schema.items()}
+    if schema.get("type") == "string" and not schema.keys() & {
+        "enum",
+        "const",
+        "format",
+        "pattern",
+    }:
+        bounded.setdefault("maxLength", _MAX_CHARACTERS)
+    if schema.get("type") == "array":
+        bounded.setdefault("maxItems", _MAX_ITEMS)
+    return bounded
 
 
 def _post(server: LocalModel, request: dict[str, Any], timeout_s: float) -> Any:

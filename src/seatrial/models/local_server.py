@@ -27,13 +27,10 @@ from typing import Any
 
 from seatrial.files import write_atomic
 
-__all__ = ["READY", "TOKEN_LENGTH", "ServerAddress", "find_weights", "main", "read_address"]
+__all__ = ["READY", "ServerAddress", "find_weights", "main", "read_address"]
 
 READY = b"ready\n"
 """What the server answers to a user who showed its token."""
-
-TOKEN_LENGTH = 32
-"""Characters of a server's token, all ASCII."""
 
 _FIRST_USER_S = 30.0
 _LINGER_S = 2.0  # so that the next run of a series finds the model loaded
@@ -57,11 +54,13 @@ class ServerAddress:
         base_url: Of the OpenAI-style interface, "/v1" included.
         users_port: Loopback port on which users keep their connection.
         token: What a user sends first, so that neither side takes a stranger for the other.
+        pid: The server's process.
     """
 
     base_url: str
     users_port: int
     token: str
+    pid: int
 
 
 def read_address(file: Path) -> ServerAddress | None:
@@ -69,7 +68,10 @@ def read_address(file: Path) -> ServerAddress | None:
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         return ServerAddress(
-            str(stored["base_url"]), int(stored["users_port"]), str(stored["token"])
+            base_url=str(stored["base_url"]),
+            users_port=int(stored["users_port"]),
+            token=str(stored["token"]),
+            pid=int(stored["pid"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -119,12 +121,17 @@ def _serve(address_file: Path) -> int:
         return 1
     launcher = os.dup(1)
     os.dup2(2, 1)  # whatever the engine prints belongs in the log
-    server = _start_model(weights)
+    try:
+        server = _start_model(weights)
+    except Exception as error:  # noqa: BLE001 - the engine's; the launcher's caller shows the log
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        return 1
     with socket.create_server(("127.0.0.1", 0)) as users:
         address = ServerAddress(
             base_url=f"{server.listening_address}/v1",
             users_port=users.getsockname()[1],
-            token=secrets.token_hex(TOKEN_LENGTH // 2),
+            token=secrets.token_hex(16),
+            pid=os.getpid(),
         )
         write_atomic(address_file, json.dumps(asdict(address)))
         os.write(launcher, READY)
