@@ -18,7 +18,7 @@ from seatrial.plugin.run_journal import RunJournal
 from seatrial.run import Attempt, PlannedTrial, Run, fold_attempts
 from seatrial.snapshot import JsonObject
 from seatrial.text import one_line
-from seatrial.trial import Failure, FailureOwner, GroupKey, Outcome, TrialRecord
+from seatrial.trial import Amendment, Failure, FailureOwner, GroupKey, Outcome, TrialRecord
 
 __all__ = ["Recorder"]
 
@@ -40,6 +40,7 @@ class Recorder:
         self._tallies: dict[GroupKey, Tally] = {}
         self._incomplete: list[str] = []
         self._plan_known = False
+        self._started_early: list[str] = []
         self._journal = RunJournal(config, self.run_id)
 
     # -- the plan -----------------------------------------------------------------------
@@ -54,6 +55,8 @@ class Recorder:
             self._tallies[group] = Tally(configured=tally.configured, planned=tally.planned + 1)
         if added:
             self._journal.append(codec.dump_plan(tuple(added)), "the plan")
+            while self._started_early:
+                self._journal.started(self._started_early.pop(0))
 
     def plan_from_worker(self, text: str) -> None:
         """Add the plan that a worker's first report carried."""
@@ -69,6 +72,9 @@ class Recorder:
         """Note in the journal that a trial begins."""
         if self.planned:
             self._journal.started(nodeid)
+        else:
+            # A worker announces its first trial before its plan; most suites have none.
+            self._started_early.append(nodeid)
 
     def receive(self, report: pytest.TestReport) -> None:
         """Keep what a report carries; a report that carries nothing changes nothing."""
@@ -113,13 +119,20 @@ class Recorder:
                 return
 
     def _crashed(self, worker: str, report: pytest.TestReport) -> None:
-        """Make the record that a trial could not leave because its worker died under it."""
+        """Record that a worker died under a trial, or under its tear-down."""
         planned = find_planned(self.planned, report.nodeid)
-        if planned is None or self._attempts.get(planned.nodeid):
+        if planned is None:
             return
+        report.nodeid = planned.nodeid  # xdist's may carry the name of a group
+        self._incomplete.append(f"{one_line(planned.nodeid, limit=200)} was lost with its worker")
         failure = Failure(
-            owner=FailureOwner.INFRASTRUCTURE, kind="crash", message=report.longreprtext
+            owner=FailureOwner.INFRASTRUCTURE, kind="crash", message=str(report.longrepr)
         )
+        attempts = self._attempts.get(planned.nodeid, ())
+        if any(attempt.worker == worker for attempt in attempts):
+            amendment = Amendment(nodeid=planned.nodeid, outcome=Outcome.ERROR, failure=failure)
+            self._amend(worker, report, codec.dump_amendment(amendment))
+            return
         record = TrialRecord(
             key=planned.key,
             nodeid=planned.nodeid,
@@ -172,7 +185,7 @@ class Recorder:
             duration_s=time.time() - self.started_at,
             planned=self.planned,
             attempts=self._attempts,
-            incomplete=tuple(incomplete),
+            incomplete=tuple(dict.fromkeys(incomplete)),
             metadata=_metadata(self._config),
         )
 
