@@ -322,3 +322,23 @@ def test_kensa_eval_expects_a_passing_eval_that_is_no_smoke_test(
     assert "1/1 aggregate case(s) passed" in result.outlines
     assert "only the smoke test passed" in result.stderr.str() + result.stdout.str()
     assert result.ret == 1
+
+
+@pytest.mark.parametrize(
+    ("harness", "warning"),
+    [("Mock()", "kensa_run returns a mock, not an agent"), ("answer", None)],
+    ids=["a mock", "an agent's own function"],
+)
+def test_kensa_doctor_warns_of_a_harness_that_looks_like_a_mock_and_exits_with_0(
+    project: pytest.Pytester, harness: str, warning: str | None
+) -> None:
+    assert "warns if the harness looks like a stub or mock" in SEED
+    (project.path / "tests/evals/conftest.py").write_text(
+        "import pytest\nfrom unittest.mock import Mock\nfrom agent import answer\n"
+        f"@pytest.fixture\ndef kensa_run(): return {harness}\n"
+    )
+    result = run_command(project, ["kensa", "doctor"])
+    warned = [line for line in result.errlines if line.startswith("warning: ")]
+    assert len(warned) == (warning is not None)
+    assert all(f"{warning} [mock]" in line for line in warned)
+    assert result.ret == 0
