@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rampart.core.result import Result, SafetyStatus
 from rampart.documents import result_from_document
-from rampart.face import safety_records
 from rampart.policy import SafetyPolicy
 from rampart.reporting import TestRunReport, TrialGroupResult
+from rampart.safety_records import safety_records
 from rampart.summary import GroupLine, TrialLine, render_summary
 from seatrial.run import Group, Run
 from seatrial.snapshot import JsonObject

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from rampart.plugin.sink_relay import DEPRECATED
 from rampart.reporting import ReportSink
-from rampart.sink_relay import DEPRECATED
 
 __all__ = ["SinkDiscovery", "discover_sinks", "load_conftests"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kensa.face import EvalFace
+from kensa.plugin.face import EvalFace
 from seatrial.plugin.keys import run_key
 from seatrial.run import Run
 from seatrial.text import escape

@@ -6,8 +6,9 @@ from collections.abc import Generator
 
 import pytest
 
-from rampart.face import SafetyFace, harm_categories, has_safety_tests
-from rampart.sink_relay import SinkRelay
+from rampart.plugin.face import SafetyFace, harm_categories
+from rampart.plugin.sink_relay import SinkRelay
+from rampart.safety_records import has_safety_tests
 from seatrial.errors import UsageError
 from seatrial.plugin.keys import planned_key, run_key, scope_key
 from seatrial.run import Run
@@ -78,7 +79,7 @@ def pytest_seatrial_run_finished(config: pytest.Config, run: Run) -> list[str]:
     """Give the run's report to every sink of the project."""
     if not has_safety_tests(run):
         return []
-    from rampart.emission import emit_report
+    from rampart.plugin.emission import emit_report
 
     relay = config.stash[_relay_key]
     return emit_report(config, run, relay)

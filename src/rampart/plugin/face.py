@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import cast
 
@@ -17,12 +17,11 @@ from seatrial.plugin.marker_arguments import (
     rate_argument,
     whole_number_argument,
 )
-from seatrial.run import Run
 from seatrial.scope import TrialScope
 from seatrial.snapshot import JsonObject
 from seatrial.trial import FailureOwner, Outcome, TrialRecord
 
-__all__ = ["SafetyFace", "harm_categories", "has_safety_tests", "safety_records"]
+__all__ = ["SafetyFace", "harm_categories"]
 
 _OUTCOMES = {
     "safe": Outcome.PASSED,
@@ -129,17 +128,3 @@ def harm_categories(mark: pytest.Mark) -> tuple[str, ...]:
                 " text that is not empty"
             )
     return tuple(dict.fromkeys(str(category) for category in mark.args))
-
-
-def has_safety_tests(run: Run) -> bool:
-    """Whether the run has anything that this face should show."""
-    return bool(run.groups("rampart")) or any(True for _ in safety_records(run))
-
-
-def safety_records(run: Run) -> Iterator[TrialRecord]:
-    """Records that count as safety tests: ours, and others' that recorded results."""
-    for record in run.records:
-        if record.outcome is not Outcome.SKIPPED and (
-            record.key.face == "rampart" or record.results
-        ):
-            yield record

@@ -7,10 +7,10 @@ import inspect
 
 import pytest
 
+from rampart.plugin.sink_discovery import discover_sinks, load_conftests
+from rampart.plugin.sink_relay import SinkRelay
 from rampart.reporting import ReportSink, TestRunReport
 from rampart.run_views import report_of
-from rampart.sink_discovery import discover_sinks, load_conftests
-from rampart.sink_relay import SinkRelay
 from seatrial.run import Run
 
 __all__ = ["emit_report"]
