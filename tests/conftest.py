@@ -11,6 +11,10 @@ _DECIDING = (
     "KENSA_LLM_MODEL",
     "KENSA_LLM_PROVIDER",
     "KENSA_TRACE_DIR",
+    # Inner sessions are nobody's workers, also when the tests themselves run in xdist's.
+    "PYTEST_XDIST_TESTRUNUID",
+    "PYTEST_XDIST_WORKER",
+    "PYTEST_XDIST_WORKER_COUNT",
     "SEATRIAL_RUN_ID",
 )
 
