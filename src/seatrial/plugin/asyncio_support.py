@@ -34,7 +34,9 @@ def pytest_pycollect_makeitem(
     marks = set(_marks(collector, function))
     if marks & {"asyncio", "anyio", "trio"}:
         return
-    if marks & _our_markers(collector.config) or _imports_a_face(collector.config, collector.module):
+    if marks & _our_markers(collector.config) or _imports_a_face(
+        collector.config, collector.module
+    ):
         pytest.mark.asyncio(function)
 
 
