@@ -88,6 +88,14 @@ def test_a_refusal_names_the_reason_but_never_the_key(provider: Provider) -> Non
     assert caught.value.__suppress_context__
 
 
+def test_a_provider_that_breaks_is_named_with_what_it_said(provider: Provider) -> None:
+    provider.status = 500
+    provider.content = "out of memory for sk-very-secret-1234567890"
+    with pytest.raises(ModelProviderError, match=r"openai:gpt-x failed: .*500") as caught:
+        ask_text(system="", user="", model="openai:gpt-x")
+    assert "out of memory for [OPENAI_API_KEY]" in str(caught.value)
+
+
 def test_a_server_that_is_gone_is_the_providers_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     with pytest.raises(ModelProviderError, match="openai:gpt-x failed"):
