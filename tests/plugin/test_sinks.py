@@ -280,7 +280,7 @@ def test_a_hook_that_is_found_late_makes_the_fixture_idle_all_the_same(
         SINK + "def pytest_rampart_sinks(config): return [Sink('hook')]"
     )
     later.joinpath("test_z.py").write_text("def test_it(): pass")
-    result = pytester.runpytest("-W", "error", "test_s.py", ".")
+    result = pytester.runpytest("-W", "error")
     assert (emitted(), emitted("zz_later")) == ([], ["hook 2"])
     assert result.ret == 0
 
