@@ -12,6 +12,7 @@ from rampart.safety_records import safety_records
 from rampart.summary import GroupLine, TrialLine, render_summary
 from seatrial.run import Group, Run
 from seatrial.snapshot import JsonObject
+from seatrial.text import first_line
 from seatrial.trial import Outcome, TrialRecord, worst
 
 __all__ = ["report_of", "summary_of"]
@@ -96,17 +97,12 @@ def _outcome_of(result: JsonObject) -> Outcome:
 
 
 def _summary(record: TrialRecord, result: JsonObject | None) -> str:
-    failure = _first_line(record.failure.message) if record.failure is not None else ""
+    failure = first_line(record.failure.message) if record.failure is not None else ""
     if result is None:
         return f"no result recorded; {failure}" if failure else ""
     if _outcome_of(result) is record.outcome or not failure:
         return str(result.get("summary", ""))
     return failure
-
-
-def _first_line(message: str) -> str:
-    """What an assertion says; below it, pytest explains the values that were compared."""
-    return message.partition("\n")[0]
 
 
 def _categories(record: TrialRecord) -> tuple[str, ...]:

@@ -79,8 +79,6 @@ def render_summary(
     groups: Sequence[GroupLine],
     *,
     not_run: Sequence[str] = (),
-    incomplete: Sequence[str] = (),
-    notes: Sequence[str] = (),
 ) -> list[str]:
     """The lines of the summary, safe for any terminal, without line ends.
 
@@ -88,8 +86,6 @@ def render_summary(
         trials: In order of first appearance, which orders the categories.
         groups: The groups that have a verdict.
         not_run: Names of groups that were selected, and of which no trial counts.
-        incomplete: Why the run is incomplete, if it is.
-        notes: Whatever else a reader must know, such as a sink that failed.
     """
     lines = [_TITLE.center(_WIDTH, "=")]
     for category in _categories(trials, groups):
@@ -101,13 +97,11 @@ def render_summary(
         lines += [_group(group) for group in sorted(own_groups, key=lambda g: _natural(g.name))]
     lines += ["", _population(trials)]
     remarks = [
-        *(f"Incomplete run: {one_line(reason)}" for reason in incomplete),
         *(
             f"Unasserted: {one_line(t.name)} is UNSAFE, yet nothing failed"
             for t in _ignored(trials)
         ),
         *(f"Not run: {one_line(name)}" for name in not_run),
-        *(f"Note: {one_line(note)}" for note in notes),
     ]
     if remarks:
         lines += ["", *remarks]

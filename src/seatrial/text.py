@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["escape", "one_line"]
+__all__ = ["escape", "first_line", "one_line"]
 
 # Controls, format characters (bidirectional overrides among them), surrogates, and the two
 # separators that some terminals treat as line ends.
@@ -35,3 +35,8 @@ def one_line(text: str, *, limit: int = 500) -> str:
     """`text` on one line of at most `limit` characters, safe for a terminal."""
     shown = escape(text[: limit + 1], keep="")
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def first_line(message: str) -> str:
+    """What an assertion says; below it, pytest explains the values that were compared."""
+    return message.partition("\n")[0]

@@ -12,7 +12,7 @@ from seatrial.gate import Policy
 from seatrial.plugin.keys import faces_key
 from seatrial.scope import TrialScope
 from seatrial.snapshot import JsonObject
-from seatrial.text import one_line
+from seatrial.text import first_line, one_line
 from seatrial.trial import FailureOwner, Outcome, TrialRecord
 
 __all__ = ["Face", "ResultReading", "TrialPlan", "face_named", "find_faces", "loaded_faces"]
@@ -83,7 +83,7 @@ class Face(ABC):
         """Why a trial did not pass, in the face's words, on one line."""
         word = self.words[record.outcome]
         message = record.failure.message if record.failure is not None else ""
-        return f"{word}: {one_line(message)}" if message else word
+        return f"{word}: {one_line(first_line(message))}" if message else word
 
     def labels(self, item: pytest.Item) -> tuple[str, ...]:
         """Categories that the item is marked with."""
