@@ -15,26 +15,33 @@ from _pytest._code.code import (
 
 from seatrial.text import escape
 
-__all__ = ["escape_longrepr"]
+__all__ = ["escape_report"]
 
 
-def escape_longrepr(report: pytest.TestReport) -> None:
-    """Escape control characters in a report's failure text and captured output, in place.
+def escape_report(report: pytest.TestReport) -> None:
+    """Escape control characters in why a report failed or was skipped, in place.
 
-    Lone surrogates are escaped too; they would break xdist's channel.
+    Lone surrogates, which would break xdist's channel, are escaped in captured output and in
+    recorded properties too.
     """
     longrepr = report.longrepr
     if isinstance(longrepr, str):
         report.longrepr = escape(longrepr)
     elif isinstance(longrepr, tuple):
         path, line, reason = longrepr
-        report.longrepr = (path, line, escape(reason))
+        report.longrepr = (path, line, escape(reason, keep=""))
     elif isinstance(longrepr, (ExceptionChainRepr, ReprExceptionInfo)):
         for traceback in _tracebacks(longrepr):
             _escape_traceback(traceback)
         if longrepr.reprcrash is not None:
             longrepr.reprcrash.message = escape(longrepr.reprcrash.message)
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = escape(report.wasxfail, keep="")
     report.sections = [(name, _encodable(content)) for name, content in report.sections]
+    report.user_properties = [
+        (name, _encodable(value) if isinstance(value, str) else value)
+        for name, value in report.user_properties
+    ]
 
 
 def _tracebacks(longrepr: ExceptionChainRepr | ReprExceptionInfo) -> Iterator[ReprTraceback]:

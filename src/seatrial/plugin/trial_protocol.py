@@ -13,7 +13,7 @@ from seatrial.plugin import carry
 from seatrial.plugin.evidence import amendment_of, record_of
 from seatrial.plugin.faces import face_named, loaded_faces
 from seatrial.plugin.keys import planned_key, scope_key
-from seatrial.plugin.longrepr import escape_longrepr
+from seatrial.plugin.longrepr import escape_report
 from seatrial.plugin.threads import carry_scope_into_threads
 from seatrial.scope import TrialScope, bind, unbind
 from seatrial.trial import Failure, FailureOwner, Outcome, TrialRecord
@@ -78,8 +78,7 @@ def pytest_runtest_makereport(
     if scope is None or face is None:
         _advance(scope, report)
         return report
-    if report.longrepr is not None:
-        escape_longrepr(report)
+    escape_report(report)
     if report.when == "teardown":
         amendment = amendment_of(item, face, scope, report, call.excinfo)
         if amendment is not None:
