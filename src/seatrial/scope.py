@@ -28,6 +28,7 @@ class TrialScope:
         nodeid: pytest's name of the running item.
         judge_disabled: No judge may call a model in this session.
         phase: "setup", "call" or "teardown".
+        in_body: Whether the test itself is running now.
         results: Safety results so far, as JSON documents.
         judgements: What judges said so far, as JSON documents.
         spans: The collector that receives the trial's spans, once something traces.
@@ -44,6 +45,7 @@ class TrialScope:
     nodeid: str
     judge_disabled: bool = False
     phase: str = "setup"
+    in_body: bool = False
     results: list[JsonObject] = field(default_factory=list)
     judgements: list[JsonObject] = field(default_factory=list)
     spans: SpanCollector | None = None

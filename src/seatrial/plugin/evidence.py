@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,10 @@ from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, 
 if TYPE_CHECKING:
     from seatrial.trace import Trace
 
-__all__ = ["amendment_of", "record_of"]
+__all__ = ["amendment_of", "forget_parts", "note_part", "record_of"]
+
+_RAISED = (BodyEnd.ASSERTION, BodyEnd.EXCEPTION)
+_parts_key = pytest.StashKey[list[TrialFacts]]()
 
 
 def record_of(
@@ -27,31 +31,22 @@ def record_of(
     call: pytest.CallInfo[None] | None,
 ) -> TrialRecord:
     """The record of a trial whose call has ended, or whose set-up failed or skipped."""
+    facts = _facts(item, face, scope, report, call)
+    parts = [
+        replace(
+            facts,
+            end=part.end,
+            message=part.message,
+            owner=part.owner,
+            judge_asserted=part.judge_asserted,
+        )
+        for part in item.stash.get(_parts_key, [])
+    ]
+    verdicts = [classify(ending) for ending in (facts, *parts)]
+    outcome = worst(verdict.outcome for verdict in verdicts)
+    verdict = next(verdict for verdict in verdicts if verdict.outcome is outcome)
     results = tuple(scope.results)
     scope.results_recorded = len(results)
-    trace = _trace(scope)
-    error = None if call is None or call.excinfo is None else call.excinfo.value
-    end = _end(report, error)
-    readings = _readings(item.config, results)
-    message = _message(report, error)
-    verdict = classify(
-        TrialFacts(
-            end=end,
-            message=message,
-            owner=None if error is None else _owner(face, error),
-            results=tuple(reading.outcome for reading in readings),
-            result_message=_worst_message(readings),
-            judge_error=_judge_error(scope),
-            judge_asserted=end is BodyEnd.ASSERTION
-            and error is not None
-            and face.is_about_judge(error),
-            unjudged=any(_is_disabled(judgement) for judgement in scope.judgements),
-            untraced=trace.missing
-            if trace is not None and not trace.observed and scope.case_ran
-            else None,
-            assertion_fails=face.assertion_fails,
-        )
-    )
     planned = item.stash.get(planned_key, None)
     return TrialRecord(
         key=planned.key if planned is not None else _plain_key(item, face),
@@ -60,7 +55,7 @@ def record_of(
         failure=verdict.failure,
         results=results,
         judgements=tuple(scope.judgements),
-        trace=trace,
+        trace=_trace(scope),
         case=scope.case,
         output=scope.output,
         notes=(*scope.notes, *verdict.notes),
@@ -69,7 +64,60 @@ def record_of(
         started_at=scope.started_at,
         attempt=scope.attempt,
         position=item.stash.get(position_key, 0),
-        asserted=end in (BodyEnd.ASSERTION, BodyEnd.EXCEPTION),
+        asserted=any(ending.end in _RAISED for ending in (facts, *parts)),
+    )
+
+
+def note_part(
+    item: pytest.Item,
+    face: Face,
+    scope: TrialScope,
+    report: pytest.TestReport,
+    call: pytest.CallInfo[None],
+) -> Outcome | None:
+    """Remember how a subtest raised; its trial will count as ended no better.
+
+    Returns:
+        What the trial amounts to so far, or None if the subtest did not fail.
+    """
+    facts = _facts(item, face, scope, report, call)
+    if facts.end not in _RAISED:
+        return None
+    item.stash.setdefault(_parts_key, []).append(facts)
+    return classify(facts).outcome
+
+
+def forget_parts(item: pytest.Item) -> None:
+    """Start an attempt of which no subtest has failed yet."""
+    item.stash[_parts_key] = []
+
+
+def _facts(
+    item: pytest.Item,
+    face: Face,
+    scope: TrialScope,
+    report: pytest.TestReport,
+    call: pytest.CallInfo[None] | None,
+) -> TrialFacts:
+    trace = _trace(scope)
+    error = None if call is None or call.excinfo is None else call.excinfo.value
+    end = _end(report, error)
+    readings = _readings(item.config, tuple(scope.results))
+    return TrialFacts(
+        end=end,
+        message=_message(report, error),
+        owner=None if error is None else _owner(face, error),
+        results=tuple(reading.outcome for reading in readings),
+        result_message=_worst_message(readings),
+        judge_error=_judge_error(scope),
+        judge_asserted=end is BodyEnd.ASSERTION
+        and error is not None
+        and face.is_about_judge(error),
+        unjudged=any(_is_disabled(judgement) for judgement in scope.judgements),
+        untraced=trace.missing
+        if trace is not None and not trace.observed and scope.case_ran
+        else None,
+        assertion_fails=face.assertion_fails,
     )
 
 

@@ -74,7 +74,9 @@ class ControllerSession:
         self._recorder.receive(report)
         if carry.is_tolerated(report):
             if self._recorder.can_pass(report.nodeid):
-                self._tolerated[report.nodeid] = report.longreprtext
+                earlier = self._tolerated.get(report.nodeid)  # of a subtest, or of the call
+                told = (earlier, report.longreprtext) if earlier else (report.longreprtext,)
+                self._tolerated[report.nodeid] = "\n\n".join(told)
             else:
                 carry.promote(report)
         if report.when == "teardown" and report.nodeid in self._tolerated:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from seatrial.plugin import carry
-from seatrial.plugin.evidence import amendment_of, record_of
+from seatrial.plugin.evidence import amendment_of, forget_parts, note_part, record_of
 from seatrial.plugin.faces import face_named, loaded_faces
 from seatrial.plugin.keys import planned_key, scope_key
 from seatrial.plugin.longrepr import escape_report
@@ -50,6 +50,7 @@ def _open_scope(item: pytest.Item) -> TrialScope:
         started_at=time.time(),
     )
     item.stash[scope_key] = scope
+    forget_parts(item)
     return scope
 
 
@@ -68,6 +69,17 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Note that the body runs: what is reported meanwhile is a subtest, not the trial."""
+    scope = item.stash[scope_key]
+    scope.in_body = True
+    try:
+        return (yield)
+    finally:
+        scope.in_body = False
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -76,9 +88,13 @@ def pytest_runtest_makereport(
     scope = item.stash.get(scope_key, None)
     face = None if scope is None else _face_of(item, scope)
     if scope is None or face is None:
-        _advance(scope, report)
+        if scope is not None and not scope.in_body:
+            _advance(scope, report)
         return report
     escape_report(report)
+    if scope.in_body:
+        _settle_part(item, face, note_part(item, face, scope, report, call), report)
+        return report
     if report.when == "teardown":
         amendment = amendment_of(item, face, scope, report, call.excinfo)
         if amendment is not None:
@@ -97,9 +113,19 @@ def _face_of(item: pytest.Item, scope: TrialScope) -> Face | None:
     return next((face for face in loaded_faces(item.config) if face.adopts(item, scope)), None)
 
 
-def _advance(scope: TrialScope | None, report: pytest.TestReport) -> None:
-    if scope is not None:
-        scope.phase = "call" if report.when == "setup" else "teardown"
+def _advance(scope: TrialScope, report: pytest.TestReport) -> None:
+    scope.phase = "call" if report.when == "setup" else "teardown"
+
+
+def _settle_part(
+    item: pytest.Item, face: Face, outcome: Outcome | None, report: pytest.TestReport
+) -> None:
+    """Let a failed subtest be tolerated where its trial would be."""
+    planned = item.stash.get(planned_key, None)
+    if planned is None or outcome is None:
+        return
+    if face.policy(planned.policy).tolerates(outcome):
+        carry.tolerate(report, face.words[outcome])
 
 
 def _fail_at_once(
