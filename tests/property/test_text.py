@@ -38,7 +38,8 @@ def test_escaped_text_needs_no_further_escape(text: str) -> None:
 
 @given(text=texts | nasty)
 def test_evidence_stays_evidence(text: str) -> None:
-    assert "".join(map(read_back, split(escape(text, keep="")))) == text or "\\" in text
+    plain = text.replace("\\", "/")  # a backslash of the text's own looks like an escape's
+    assert "".join(map(read_back, split(escape(plain, keep="")))) == plain
 
 
 def split(shown: str) -> list[str]:
