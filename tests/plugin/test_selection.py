@@ -117,6 +117,40 @@ def test_a_group_that_passes_again_is_forgotten(
     assert len(listed(pytester.runpytest("--lf", "--collect-only", "-q"))) == 7
 
 
+def test_a_group_that_a_stop_left_out_is_not_among_the_last_failed(
+    pytester: pytest.Pytester, safety_tests: Callable[..., None]
+) -> None:
+    safety_tests(
+        """
+        @pytest.mark.trial(n=2)
+        def test_first(): record("unsafe")
+
+        @pytest.mark.trial(n=2)
+        def test_never_run(): record("safe")
+        """
+    )
+    pytester.runpytest("-x")
+    assert listed(pytester.runpytest("--lf", "--collect-only", "-q")) == [
+        "test_s.py::test_first[trial-0]",
+        "test_s.py::test_first[trial-1]",
+    ]
+
+
+def test_a_file_that_cannot_be_collected_says_nothing_of_the_trials_of_others(
+    pytester: pytest.Pytester, safety_tests: Callable[..., None]
+) -> None:
+    safety_tests(MIXED)
+    pytester.makepyfile(test_broken="import no_such_module")
+    result = pytester.runpytest()
+    result.stdout.fnmatch_lines(["*No module named 'no_such_module'*"])
+    assert "Safety Summary" not in result.stdout.str()
+    assert "INCOMPLETE" not in result.stdout.str()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    anyway = pytester.runpytest("--continue-on-collection-errors")
+    assert "  FAIL  test_failing[trial-1] -- said so (response_only)" in anyway.outlines
+    assert anyway.ret == pytest.ExitCode.TESTS_FAILED
+
+
 # -- interruption ---------------------------------------------------------------------------
 
 INTERRUPTED = """

@@ -28,10 +28,11 @@ def remember_failed_groups(
         # xdist's loadgroup mode reports ids with a suffix that would match nothing next time.
         plain = nodeid.rpartition("@")[0]
         failed[plain if plain in run.planned else nodeid] = value
+    ran = {trial.key.group for trial in run.planned.values() if run.record(trial.nodeid)}
     for trial in run.planned.values():
         verdict = verdicts.get(trial.key.group)
-        if verdict is None:
-            continue
+        if verdict is None or trial.key.group not in ran:
+            continue  # nothing new is known of it
         if verdict.fails:
             failed[trial.nodeid] = True
         else:

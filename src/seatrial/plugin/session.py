@@ -50,7 +50,7 @@ class ControllerSession:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Plan what is left after deselection; under xdist the workers' reports bring the plan."""
-        if not _only_looking(self._config):
+        if not _only_looking(self._config) and not _will_refuse_to_run(session):
             self._recorder.plan(planned_trials(session.items).values())
 
     @pytest.hookimpl(optionalhook=True)
@@ -170,6 +170,12 @@ def _only_looking(config: pytest.Config) -> bool:
         or getattr(options, "setuponly", False)
         or getattr(options, "setupplan", False)
     )
+
+
+def _will_refuse_to_run(session: pytest.Session) -> bool:
+    """Whether pytest stops here because something could not be collected: no trial is lost then."""
+    option = session.config.option
+    return bool(session.testsfailed) and not option.continue_on_collection_errors
 
 
 def _why_stopped(session: pytest.Session, exitstatus: int) -> str:
