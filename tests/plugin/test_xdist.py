@@ -76,6 +76,14 @@ SAFETY = """
     @pytest.mark.trial(n=4, threshold=0.75)
     def test_error_in_teardown(breaks_later): record("safe")
 
+    @pytest.fixture
+    def finds_later(trial):
+        yield
+        record("unsafe" if trial == 1 else "safe", "left behind")
+
+    @pytest.mark.trial(n=2)
+    def test_unsafe_in_teardown(finds_later): record("safe")
+
     @pytest.mark.trial(n=2)
     def test_skipped(trial):
         if trial: pytest.skip("not today")
@@ -112,7 +120,7 @@ PLAIN = """
 
 EVALS = """
     import pytest
-    from kensa.pytest import kensa_case
+    from kensa.pytest import judge, kensa_case
 
     @pytest.fixture
     def broken(): raise ConnectionError("no database")
@@ -127,15 +135,24 @@ EVALS = """
         if case.id == "flaky": assert trial == 1
         if case.id == "errors": raise ValueError("harness")
         if case.id == "skips": pytest.skip("none")
-        if case.id == "partly" and trial == 2: pytest.skip("one")
 
     @pytest.mark.kensa(trials=2)
     def test_setup_error(broken): pass
+
+    @pytest.mark.kensa(trials=2)
+    def test_unjudged(): assert judge("an answer", "a criterion").passed
+
+    @pytest.mark.kensa(trials=2)
+    @pytest.mark.xfail(strict=True, reason="known")
+    def test_unexpected_pass(): pass
     """
 
 
 @pytest.fixture
 def every_outcome(pytester: pytest.Pytester) -> None:
+    pytester.makeini(
+        "[pytest]\naddopts = --kensa-no-judge --deselect=test_e.py::test_eval[partly-trial2]"
+    )
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(test_s=SAFETY, test_p=PLAIN, test_e=EVALS)
 
@@ -154,10 +171,12 @@ def section(lines: list[str], title: str) -> list[str]:
 
 def shown(result: pytest.RunResult) -> tuple[Any, ...]:
     """What a reader learns of a run, whatever order its trials ran in."""
+    outcomes = result.parseoutcomes()
+    outcomes.pop("deselected", None)  # xdist counts none
     return (
         section(result.outlines, "RAMPART Safety Summary"),
         section(result.outlines, "Kensa summary"),
-        result.parseoutcomes(),
+        outcomes,
         result.ret,
     )
 
@@ -199,8 +218,11 @@ def test_every_distribution_mode_gives_what_one_process_gives(pytester: pytest.P
     safety, evals, outcomes, status, *_ = serial
     assert "  FAIL  test_unsafe[trial-10] -- trial 10 (tool_only)" in safety
     assert "  PASS  test_tolerated [2/4 safe, 50% pass rate, threshold: 50%] -- PASSED" in safety
+    assert "  FAIL  test_unsafe_in_teardown[trial-1] -- left behind (tool_only)" in safety
+    verdicts = {line.partition(" test_e")[0] for line in evals if " test_e" in line}
+    assert verdicts == {"PASS", "FAIL", "FLAKY", "ERROR", "INCONCLUSIVE", "PARTIAL", "NOT RUN"}
     assert "FLAKY test_e.py::test_eval[flaky]: 1/2 passed, 1 failed, 0 errored" in evals
-    assert outcomes["tolerated"] == 4
+    assert (outcomes["tolerated"], outcomes["unjudged"]) == (4, 2)
     assert status == pytest.ExitCode.TESTS_FAILED
     for mode in MODES:
         parallel = run(pytester, "-n2", f"--dist={mode}")
