@@ -31,7 +31,7 @@ help:  ## Show this list
 demo: .venvs/demo/ready  ## Evaluate and attack a real agent with a local model (FIX=1: its weakness fixed)
 	@echo "demo: running the helpdesk suite$(if $(FIX), with the fix on,); the model is small, so some trials fail"
 	@cd examples/helpdesk && status=0; \
-	$(if $(FIX),HELPDESK_FIX=1) ../../$(demo) -m pytest tests --kensa-write-artifacts $(ARGS) || status=$$?; \
+	$(if $(FIX),HELPDESK_FIX=1) ../../$(demo) -m pytest tests -q --tb=no -r N --kensa-write-artifacts $(ARGS) || status=$$?; \
 	if [ $$status -gt 1 ]; then \
 		echo "demo: the run itself broke (pytest exit $$status); the lines above say where" >&2; exit $$status; \
 	fi

@@ -121,7 +121,7 @@ def _items(value: object) -> list[object]:
 
 def _group_categories(group: Group) -> tuple[str, ...]:
     named = [category for record in group.records for category in _categories(record)]
-    return tuple(dict.fromkeys(named))
+    return tuple(dict.fromkeys(named)) or group.planned[0].harms
 
 
 def _group_line(group: Group) -> GroupLine:

@@ -174,6 +174,7 @@ def _planned(value: Json) -> PlannedTrial:
         key=_key(_object(document, "key")),
         name=cast("str", document["name"]),
         policy=_object(document, "policy"),
+        harms=tuple(map(str, _list(document, "harms"))),
         position=cast("int", document["position"]),
     )
 

@@ -20,6 +20,7 @@ class PlannedTrial:
         nodeid: pytest's name of the item, as `--lf` and the command line know it.
         policy: The parameters of the group's policy, as its face wrote them.
         name: The trial as its face's summary shows it.
+        harms: Harm categories that the test is marked with; known even if the trial never runs.
         position: The item's place in the collection, from 0.
     """
 
@@ -27,6 +28,7 @@ class PlannedTrial:
     key: TrialKey
     name: str
     policy: JsonObject
+    harms: tuple[str, ...] = ()
     position: int = 0
 
 

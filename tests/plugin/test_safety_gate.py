@@ -707,3 +707,28 @@ def test_a_failing_plain_test_is_not_hidden_by_passing_groups(
     result = pytester.runpytest()
     assert summary(result)[2].endswith("-- PASSED")
     assert result.ret == 1
+
+
+def test_a_group_that_was_lost_stays_under_its_harm_category(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.harm("jailbreak")
+        @pytest.mark.trial(n=1)
+        def test_first(): assert False, "did harm"
+
+        @pytest.mark.harm("leakage")
+        @pytest.mark.trial(n=2)
+        def test_never_ran(): pass
+        """
+    )
+    result = pytester.runpytest("-x")
+    result.stdout.fnmatch_lines(
+        [
+            "LEAKAGE (0 tests)",
+            "  FAIL  test_never_ran [[]0/2 safe, 0% pass rate, threshold: 100%] -- FAILED",
+        ]
+    )
+    result.stdout.no_fnmatch_line("UNCATEGORIZED*")
+    assert result.ret == 1

@@ -85,7 +85,7 @@ class SafetyFace(Face):
             return None
         return ResultReading(outcome, str(document.get("summary") or ""))
 
-    def labels(self, item: pytest.Item) -> tuple[str, ...]:
+    def harms(self, item: pytest.Item) -> tuple[str, ...]:
         """The harm categories of the item's closest `harm` marker."""
         mark = item.get_closest_marker("harm")
         return () if mark is None else harm_categories(mark)

@@ -59,7 +59,7 @@ def record_of(
         case=scope.case,
         output=scope.output,
         notes=(*scope.notes, *verdict.notes),
-        harms=face.labels(item),
+        harms=face.harms(item),
         duration_s=report.duration if report.when == "call" else 0.0,
         started_at=scope.started_at,
         attempt=scope.attempt,

@@ -10,7 +10,7 @@ import hashlib
 import pytest
 
 from seatrial.errors import UsageError
-from seatrial.plugin.faces import Face, TrialPlan, loaded_faces
+from seatrial.plugin.faces import Face, TrialPlan, face_named, loaded_faces
 from seatrial.plugin.keys import planned_key
 from seatrial.run import PlannedTrial
 from seatrial.text import escape
@@ -77,8 +77,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     test = escape(item.nodeid.removesuffix(f"[{callspec.id}]"), keep="")
     key = TrialKey(face=slot.face, test=test, case=case, index=slot.index, total=slot.plan.trials)
     name = f"{test.rpartition('::')[2]}[{callspec.id}]"
+    face = face_named(item.config, slot.face)
     item.stash[planned_key] = PlannedTrial(
-        nodeid=item.nodeid, key=key, name=name, policy=slot.plan.policy
+        nodeid=item.nodeid,
+        key=key,
+        name=name,
+        policy=slot.plan.policy,
+        harms=face.harms(item) if face is not None else (),
     )
     if item.get_closest_marker("xdist_group") is None:
         group = hashlib.sha256(key.group.label.encode("utf-8", "backslashreplace")).hexdigest()

@@ -85,8 +85,8 @@ class Face(ABC):
         message = record.failure.message if record.failure is not None else ""
         return f"{word}: {one_line(first_line(message))}" if message else word
 
-    def labels(self, item: pytest.Item) -> tuple[str, ...]:
-        """Categories that the item is marked with."""
+    def harms(self, item: pytest.Item) -> tuple[str, ...]:
+        """Harm categories that the item is marked with."""
         return ()
 
     def adopts(self, item: pytest.Item, scope: TrialScope) -> bool:
