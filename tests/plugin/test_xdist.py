@@ -104,8 +104,10 @@ PLAIN = """
     import pytest
     from rampart import Result, SafetyStatus, record_result
 
+    @pytest.mark.xdist_group("together")
+    @pytest.mark.parametrize("letter", ["a", "b"])
     @pytest.mark.harm("jailbreak", "memory")
-    def test_plain_harm(): record_result(Result(status=SafetyStatus.SAFE, summary="defended"))
+    def test_plain_harm(letter): record_result(Result(status=SafetyStatus.SAFE, summary="defended"))
 
     @pytest.mark.harm("jailbreak")
     def test_plain_harm_fails():

@@ -49,8 +49,8 @@ def record_of(
     scope.results_recorded = len(results)
     planned = item.stash.get(planned_key, None)
     return TrialRecord(
-        key=planned.key if planned is not None else _plain_key(item, face),
-        nodeid=planned.nodeid if planned is not None else item.nodeid,
+        key=planned.key if planned is not None else _plain_key(item, face, scope.nodeid),
+        nodeid=scope.nodeid,
         outcome=verdict.outcome,
         failure=verdict.failure,
         results=results,
@@ -143,15 +143,13 @@ def amendment_of(
     outcome = worst(outcomes) or Outcome.SKIPPED
     if outcome is Outcome.FAILED:
         failure = Failure(owner=FailureOwner.AGENT, kind="result", message=_worst_message(readings))
-    planned = item.stash.get(planned_key, None)
-    nodeid = planned.nodeid if planned is not None else item.nodeid
-    return Amendment(nodeid=nodeid, outcome=outcome, failure=failure, results=results)
+    return Amendment(nodeid=scope.nodeid, outcome=outcome, failure=failure, results=results)
 
 
-def _plain_key(item: pytest.Item, face: Face) -> TrialKey:
+def _plain_key(item: pytest.Item, face: Face, nodeid: str) -> TrialKey:
     callspec = getattr(item, "callspec", None)
     case = "" if callspec is None else callspec.id
-    test = item.nodeid.removesuffix(f"[{case}]") if case else item.nodeid
+    test = nodeid.removesuffix(f"[{case}]") if case else nodeid
     return TrialKey(face=face.name, test=test, case=case, index=1, total=1)
 
 

@@ -10,7 +10,7 @@ import pytest
 from seatrial.plugin.keys import planned_key, position_key
 from seatrial.run import PlannedTrial
 
-__all__ = ["find_planned", "planned_trials"]
+__all__ = ["find_planned", "own_nodeid", "planned_trials"]
 
 
 def planned_trials(items: Iterable[pytest.Item]) -> dict[str, PlannedTrial]:
@@ -27,3 +27,12 @@ def planned_trials(items: Iterable[pytest.Item]) -> dict[str, PlannedTrial]:
 def find_planned(plan: Mapping[str, PlannedTrial], nodeid: str) -> PlannedTrial | None:
     """The trial that a report's node id means; xdist's loadgroup mode appends `@group` to ids."""
     return plan.get(nodeid) or plan.get(nodeid.rpartition("@")[0])
+
+
+def own_nodeid(item: pytest.Item) -> str:
+    """The id that pytest gave an item; xdist's loadgroup mode, before pytest 9.2, appends to it."""
+    marks = item.iter_markers("xdist_group")
+    groups = {
+        str(mark.args[0] if mark.args else mark.kwargs.get("name", "default")) for mark in marks
+    }
+    return item.nodeid.removesuffix(f"@{'_'.join(sorted(groups))}") if groups else item.nodeid

@@ -14,6 +14,7 @@ from seatrial.plugin.evidence import amendment_of, forget_parts, note_part, reco
 from seatrial.plugin.faces import face_named, loaded_faces
 from seatrial.plugin.keys import planned_key, scope_key
 from seatrial.plugin.longrepr import escape_report
+from seatrial.plugin.plan import own_nodeid
 from seatrial.plugin.threads import carry_scope_into_threads
 from seatrial.scope import TrialScope, bind, unbind
 from seatrial.trial import Failure, FailureOwner, Outcome, TrialRecord
@@ -45,7 +46,7 @@ def _open_scope(item: pytest.Item) -> TrialScope:
     planned = item.stash.get(planned_key, None)
     scope = TrialScope(
         key=planned.key if planned is not None else None,
-        nodeid=item.nodeid,
+        nodeid=own_nodeid(item),
         judge_disabled=any(face.judges_disabled(item.config) for face in loaded_faces(item.config)),
         started_at=time.time(),
     )
