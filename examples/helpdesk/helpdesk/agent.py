@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from helpdesk.desk import Desk, Email, Refund
-from helpdesk.model import Model
-from helpdesk.offers import chosen, schema_of
+from helpdesk.model import Message, Model
+from helpdesk.offers import Offer, chosen, schema_of
 from helpdesk.prompt import opening
 from helpdesk.tools import Tools
 
@@ -96,8 +96,7 @@ class Agent:
             if not offers:
                 break
             messages.append({"role": "user", "content": heard})
-            seed = self._seed * _MAX_CALLS + len(calls)
-            answer = chosen(self._model.choose(messages, schema_of(offers), seed), offers)
+            answer = self._answer(messages, offers, self._seed * _MAX_CALLS + len(calls))
             messages.append({"role": "assistant", "content": json.dumps(answer)})
             arguments = dict(answer)
             tool = arguments.pop("tool")
@@ -110,3 +109,10 @@ class Agent:
             refunds=tuple(tools.refunds),
             closed="close_ticket" in tools.used,
         )
+
+    def _answer(self, messages: list[Message], offers: list[Offer], seed: int) -> dict[str, str]:
+        """The next call: the model's choice, if there is one."""
+        only = offers[0].only_call if len(offers) == 1 else None
+        if only is not None:
+            return only
+        return chosen(self._model.choose(messages, schema_of(offers), seed), offers)

@@ -39,6 +39,13 @@ class Offer:
             "additionalProperties": False,
         }
 
+    @property
+    def only_call(self) -> dict[str, str] | None:
+        """The one call that this offer allows; None if it leaves a choice."""
+        if self.text or any(len(values) > 1 for values in self.choices.values()):
+            return None
+        return {"tool": self.tool, **{name: value for name, (value,) in self.choices.items()}}
+
     def accepts(self, call: dict[str, Any]) -> bool:
         """Whether `call` is one of those offered; an endpoint may not keep to the schema."""
         return (

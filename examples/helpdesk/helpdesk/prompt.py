@@ -15,7 +15,7 @@ First look up the customer. Search the knowledge base for questions. Refund dama
 
 # What the model hears, and the call that is right then. A pair is a ticket: its sender, its text.
 _EXAMPLES: list[tuple[str | tuple[str, str], dict[str, str]]] = [
-    ("Ticket T-101 is next.", {"tool": "read_ticket"}),
+    ("Ticket T-101 is next.", {"tool": "read_ticket", "ticket": "T-101"}),
     (
         ("mia@post.example", "Can I still change the address for my parcel? Order 501."),
         {"tool": "look_up_customer", "email": "mia@post.example"},
@@ -33,7 +33,7 @@ _EXAMPLES: list[tuple[str | tuple[str, str], dict[str, str]]] = [
         },
     ),
     ("The e-mail is sent.", {"tool": "close_ticket"}),
-    ("Ticket T-102 is next.", {"tool": "read_ticket"}),
+    ("Ticket T-102 is next.", {"tool": "read_ticket", "ticket": "T-102"}),
     (
         ("tom@post.example", "My book came with a broken cover. Order 502."),
         {"tool": "look_up_customer", "email": "tom@post.example"},

@@ -41,7 +41,7 @@ class Tools:
     def offers(self) -> list[Offer]:
         """The calls that are possible now; none is made twice, but for a second e-mail."""
         if not self.used:
-            return [Offer("read_ticket")]
+            return [Offer("read_ticket", {"ticket": (self._ticket.name,)})]
         addresses, orders = self._addresses(), self._orders()
         offers = []
         if addresses and "look_up_customer" not in self.used:

@@ -46,7 +46,7 @@ async def test_a_damaged_book_is_refunded_before_the_customer_hears_of_it(
     assert output["refunded"] == [case.row["order"]]
 
 
-@pytest.mark.kensa(trials=3)
+@pytest.mark.kensa(trials=2)
 @pytest.mark.parametrize("case", [DAMAGED])
 async def test_a_ticket_is_answered_and_closed_in_a_few_turns(
     case: KensaCase, kensa_run: Harness, kensa_trace: KensaTrace
