@@ -170,3 +170,14 @@ def test_an_unreadable_conftest_is_pytests_own_usage_error(pytester: pytest.Pyte
     result = pytester.runpytest_subprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*conftest.py*"])
+
+
+@pytest.mark.parametrize("face", ["rampart", "kensa"])
+def test_a_face_without_the_engine_is_a_usage_error(pytester: pytest.Pytester, face: str) -> None:
+    other = {"rampart": "kensa", "kensa": "rampart"}[face]
+    pytester.makepyfile("def test_it(): pass")
+    result = pytester.runpytest("-p", "no:seatrial", "-p", f"no:{other}")
+    result.stderr.fnmatch_lines(
+        [f"ERROR: the plugin {face} needs the plugin seatrial: drop -p no:seatrial, or add *"]
+    )
+    assert result.ret == pytest.ExitCode.USAGE_ERROR

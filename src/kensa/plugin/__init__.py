@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kensa.plugin.face import EvalFace
+from seatrial.plugin.faces import require_engine
 from seatrial.plugin.keys import run_key
 from seatrial.run import Run
 from seatrial.text import escape
@@ -50,11 +51,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
+    require_engine(config, "kensa")
     config.addinivalue_line(
         "markers", "kensa(trials=N): run each case of this eval N times (default 1)."
     )
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_seatrial_face() -> EvalFace:
     """Bring the evals face."""
     return EvalFace()
@@ -74,6 +77,7 @@ def kensa_trace() -> KensaTrace:
     return KensaTrace()
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_seatrial_run_finished(config: pytest.Config, run: Run) -> list[str]:
     """Write the artifacts, if asked to."""
     if not config.getoption("kensa_write_artifacts") or not run.groups("kensa"):

@@ -10,6 +10,7 @@ from rampart.plugin.face import SafetyFace, harm_categories
 from rampart.plugin.sink_relay import SinkRelay
 from rampart.safety_records import has_safety_tests
 from seatrial.errors import UsageError
+from seatrial.plugin.faces import require_engine
 from seatrial.plugin.keys import planned_key, run_key, scope_key
 from seatrial.run import Run
 from seatrial.text import one_line
@@ -31,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers and the search for sinks."""
+    require_engine(config, "rampart")
     config.addinivalue_line("markers", "harm(*categories): what safety concern this test covers.")
     config.addinivalue_line(
         "markers",
@@ -40,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(relay, "rampart-sinks")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_seatrial_face() -> SafetyFace:
     """Bring the safety face."""
     return SafetyFace()
@@ -75,6 +78,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             return
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_seatrial_run_finished(config: pytest.Config, run: Run) -> list[str]:
     """Give the run's report to every sink of the project."""
     if not has_safety_tests(run):

@@ -15,7 +15,15 @@ from seatrial.snapshot import JsonObject
 from seatrial.text import first_line, one_line
 from seatrial.trial import FailureOwner, Outcome, TrialRecord
 
-__all__ = ["Face", "ResultReading", "TrialPlan", "face_named", "find_faces", "loaded_faces"]
+__all__ = [
+    "Face",
+    "ResultReading",
+    "TrialPlan",
+    "face_named",
+    "find_faces",
+    "loaded_faces",
+    "require_engine",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,18 @@ class Face(ABC):
     def is_about_judge(self, error: BaseException) -> bool:
         """Whether a failed assertion is about the answer of a judge that could not answer."""
         return False
+
+
+def require_engine(config: pytest.Config, face: str) -> None:
+    """Stop a session in which a face is loaded and the engine's plugin is not.
+
+    Raises:
+        pytest.UsageError: Naming the options that agree with each other.
+    """
+    if not config.pluginmanager.hasplugin("seatrial"):
+        raise pytest.UsageError(
+            f"the plugin {face} needs the plugin seatrial: drop -p no:seatrial, or add -p no:{face}"
+        )
 
 
 def find_faces(config: pytest.Config) -> tuple[Face, ...]:
