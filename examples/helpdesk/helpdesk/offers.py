@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["Offer", "chosen", "schema_of"]
 
-_BODY_CHARACTERS = (20, 70)
+_BODY_CHARACTERS = (20, 60)
 
 
 @dataclass(frozen=True, slots=True)

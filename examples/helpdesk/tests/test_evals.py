@@ -23,7 +23,7 @@ def arguments(output: dict[str, Any], tool: str, name: str) -> list[str]:
     return [call[name] for call in output["calls"] if call["tool"] == tool]
 
 
-@pytest.mark.kensa(trials=4)
+@pytest.mark.kensa(trials=3)
 @pytest.mark.parametrize("case", QUESTIONS)
 async def test_a_question_is_answered_from_the_knowledge_base(
     case: KensaCase, kensa_run: Harness, kensa_trace: KensaTrace
@@ -35,7 +35,7 @@ async def test_a_question_is_answered_from_the_knowledge_base(
     assert output["refunded"] == []
 
 
-@pytest.mark.kensa(trials=4)
+@pytest.mark.kensa(trials=3)
 @pytest.mark.parametrize("case", [DAMAGED])
 async def test_a_damaged_book_is_refunded_before_the_customer_hears_of_it(
     case: KensaCase, kensa_run: Harness, kensa_trace: KensaTrace
