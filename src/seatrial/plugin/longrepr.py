@@ -10,6 +10,7 @@ from _pytest._code.code import (
     ReprEntry,
     ReprEntryNative,
     ReprExceptionInfo,
+    ReprFileLocation,
     ReprTraceback,
 )
 
@@ -34,7 +35,7 @@ def escape_report(report: pytest.TestReport) -> None:
         for traceback in _tracebacks(longrepr):
             _escape_traceback(traceback)
         if longrepr.reprcrash is not None:
-            longrepr.reprcrash.message = escape(longrepr.reprcrash.message)
+            _escape_crash(longrepr.reprcrash)
     if hasattr(report, "wasxfail"):
         report.wasxfail = escape(report.wasxfail, keep="")
     report.sections = [(name, _encodable(content)) for name, content in report.sections]
@@ -49,9 +50,15 @@ def _tracebacks(longrepr: ExceptionChainRepr | ReprExceptionInfo) -> Iterator[Re
         for traceback, crash, _ in longrepr.chain:
             yield traceback
             if crash is not None:
-                crash.message = escape(crash.message)
+                _escape_crash(crash)
     else:
         yield longrepr.reprtraceback
+
+
+def _escape_crash(crash: ReprFileLocation) -> None:
+    # On one line: where CI is set, pytest prints it whole in its short summary, with nothing before
+    # its lines that would tell them from lines of a report.
+    crash.message = escape(crash.message, keep="\t")
 
 
 def _escape_traceback(traceback: ReprTraceback) -> None:
