@@ -77,13 +77,16 @@ class EvalRequest:
     @property
     def arguments(self) -> list[str]:
         """pytest's arguments. What the user passes comes last and therefore wins."""
-        return [
-            *(self.paths or (_DEFAULT_PATH,)),
+        paths = self.paths or (_DEFAULT_PATH,)
+        options = [
             "--kensa-write-artifacts",
             f"--kensa-report={'json' if self.as_json else 'term'}",
             *(["--kensa-no-judge"] if self.no_judge else []),
             *self.pytest_args,
         ]
+        # pytest 8.4 takes no `--` after a path. Without one, a path at the end could be taken
+        # for the value of an option.
+        return [*options, *paths] if "--" in self.pytest_args else [*paths, *options]
 
     @property
     def artifacts(self) -> Path:

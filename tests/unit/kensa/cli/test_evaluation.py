@@ -42,7 +42,7 @@ def ended(returncode: int, document: JsonObject, *, interrupted: bool = False) -
 
 
 def test_the_users_words_come_last_and_untouched() -> None:
-    asked = request("-k", "refund", "--", "--kensa-report=json", paths=("tests/a",), no_judge=True)
+    asked = request("-k", "refund", paths=("tests/a",), no_judge=True)
     assert asked.arguments == [
         "tests/a",
         "--kensa-write-artifacts",
@@ -50,13 +50,20 @@ def test_the_users_words_come_last_and_untouched() -> None:
         "--kensa-no-judge",
         "-k",
         "refund",
-        "--",
-        "--kensa-report=json",
     ]
-    assert request(as_json=True).arguments[:3] == [
+    assert request(as_json=True).arguments == [
         "tests/evals",
         "--kensa-write-artifacts",
         "--kensa-report=json",
+    ]
+
+
+def test_paths_follow_the_users_own_dashes_because_pytest_takes_none_after_a_path() -> None:
+    assert request("-q", "--", "tests/b", paths=("tests/a",)).arguments[2:] == [
+        "-q",
+        "--",
+        "tests/b",
+        "tests/a",
     ]
 
 
