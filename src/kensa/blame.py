@@ -117,11 +117,13 @@ def _path_to(tree: ast.Module, line: int) -> list[ast.stmt]:
     path: list[ast.stmt] = []
     inside: ast.AST = tree
     while True:
-        found = next((s for s in _child_statements(inside) if _covers(s, line)), None)
-        if found is None:
+        covering = [s for s in _child_statements(inside) if _covers(s, line)]
+        if not covering:
             return path
-        path.append(found)
-        inside = found
+        # A line may hold several statements; an assertion is the one that is known to fail.
+        asserting = [statement for statement in covering if isinstance(statement, ast.Assert)]
+        inside = (asserting or covering)[-1]
+        path.append(inside)
 
 
 def _child_statements(node: ast.AST) -> Iterator[ast.stmt]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from inspect import isawaitable
 from types import TracebackType
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from rampart.core.adapter import AgentAdapter, Session
 from rampart.core.errors import DriverError, InfrastructureError, describe_error
@@ -35,6 +36,8 @@ from rampart.core.types import (
 from rampart.drivers.static import StaticDriver
 
 __all__ = ["ConversationExecution"]
+
+_T = TypeVar("_T")
 
 
 class ConversationExecution(BaseExecution):
@@ -132,7 +135,7 @@ class ConversationExecution(BaseExecution):
     async def _open_session(
         self, adapter: AgentAdapter, cleanup: AsyncExitStack, evidence: Evidence
     ) -> Session:
-        session = await adapter.create_session_async()
+        session = await _awaitable(adapter.create_session_async(), adapter, "create_session_async")
         entered = await session.__aenter__()
         cleanup.push_async_exit(_NotingExit(session, "session", evidence))
         return entered
@@ -156,7 +159,10 @@ class ConversationExecution(BaseExecution):
                 )
             turn = Turn(
                 request=decision.request,
-                response=_own(await session.send_async(decision.request), session),
+                response=_own(
+                    await _awaitable(session.send_async(decision.request), session, "send_async"),
+                    session,
+                ),
                 turn_number=turn_number,
                 timestamp=datetime.now(UTC),
                 driver_reasoning=decision.reasoning,
@@ -239,6 +245,16 @@ def _is_handle(value: object) -> bool:
     return all(hasattr(kind, name) for name in ("__aenter__", "__aexit__")) and callable(
         getattr(value, "wait_until_ready", None)
     )
+
+
+def _awaitable(answer: Awaitable[_T], owner: object, method: str) -> Awaitable[_T]:
+    """What an adapter's method gave, if it can be awaited: forgetting `async` is easily done."""
+    if not isawaitable(answer):
+        raise TypeError(
+            f"{type(owner).__name__}.{method} must be `async def`, but it returned"
+            f" {type(answer).__name__} at once"
+        )
+    return answer
 
 
 def _own(response: Response, session: Session) -> Response:

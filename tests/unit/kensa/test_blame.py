@@ -317,6 +317,15 @@ def test_a_test_without_source_is_given_the_benefit(scripted: Scripted) -> None:
     assert blamed(names["body"], scripted)  # type: ignore[arg-type]
 
 
+def test_of_several_statements_on_a_line_the_assertion_is_the_one_that_failed(
+    scripted: Scripted,
+) -> None:
+    def body() -> None:
+        output = "out"; verdict = judge(output, "c"); assert verdict.passed  # fmt: skip  # noqa: E702
+
+    assert blamed(body, scripted)
+
+
 def test_an_error_that_was_never_raised_blames_nobody() -> None:
     assert not is_judges_assertion(AssertionError(), [outage.to_dict()])
 

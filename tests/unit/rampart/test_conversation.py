@@ -408,3 +408,17 @@ def test_what_cannot_work_is_refused_at_construction(
 ) -> None:
     with pytest.raises(error, match=message):
         Attacks.xpia(**(GOOD | changed))  # type: ignore[arg-type]
+
+
+@pytest.mark.asyncio
+async def test_an_adapter_that_forgot_async_is_told_so(scripted: type) -> None:
+    forgetful = scripted(CALMLY)
+    forgetful.create_session_async = lambda: object()
+
+    result = await attack(forgetful)
+
+    assert result.status is SafetyStatus.ERROR
+    assert result.summary == (
+        "TypeError: ScriptedAgent.create_session_async must be `async def`, but it returned"
+        " object at once"
+    )
