@@ -47,6 +47,7 @@ class Recorder:
 
     def plan(self, trials: Iterable[PlannedTrial]) -> None:
         """Add trials that the session selected; those already known change nothing."""
+        self._plan_known = True
         added = [trial for trial in trials if trial.nodeid not in self.planned]
         for trial in added:
             self.planned[trial.nodeid] = trial
@@ -72,8 +73,8 @@ class Recorder:
         """Note in the journal that a trial begins."""
         if self.planned:
             self._journal.started(nodeid)
-        else:
-            # A worker announces its first trial before its plan; most suites have none.
+        elif not self._plan_known:
+            # A worker announces its first trial before its plan.
             self._started_early.append(nodeid)
 
     def receive(self, report: pytest.TestReport) -> None:
