@@ -122,8 +122,44 @@ def test_an_unsafe_that_a_rerun_did_not_repeat_fails_the_session(
 ) -> None:
     safety_tests(TESTS)
     result = pytester.runpytest("--reruns=1", "-k", "unsafe_then_safe")
-    assert result.parseoutcomes() == {"passed": 1, "rerun": 1, "deselected": 5}
+    assert result.parseoutcomes() == {"failed": 1, "rerun": 1, "deselected": 5}
+    result.stdout.fnmatch_lines(["attempt 1 was UNSAFE: assert 1 > 1; a rerun cannot undo it"])
     assert "  FAIL  test_unsafe_then_safe[trial-0] -- attempt 1 (response_only)" in result.outlines
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"], ["-n2", "--dist=loadgroup"]])
+@pytest.mark.parametrize("later", ["pass", "pytest.skip('later')", "pytest.xfail('later')"])
+def test_a_plain_safety_test_that_was_unsafe_stays_failed(
+    pytester: pytest.Pytester,
+    safety_tests: Callable[..., None],
+    workers: list[str],
+    later: str,
+) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    safety_tests(
+        f"""
+        counts = []
+
+        @pytest.mark.harm("jailbreak")
+        @pytest.mark.xdist_group("theirs")
+        def test_plain():
+            counts.append(1)
+            if len(counts) > 1: {later}
+            record("unsafe" if len(counts) == 1 else "safe", "attempt %d" % len(counts))
+            assert len(counts) > 1
+
+        others = []
+
+        def test_of_others():
+            others.append(1)
+            assert len(others) > 1
+        """
+    )
+    result = pytester.runpytest("--reruns=1", *workers)
+    assert result.parseoutcomes() == {"passed": 1, "failed": 1, "rerun": 2}
+    assert "  FAIL  test_plain -- attempt 1 (response_only)" in result.outlines
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 

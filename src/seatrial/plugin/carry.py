@@ -20,6 +20,7 @@ __all__ = [
     "attach_plan",
     "attach_record",
     "is_tolerated",
+    "overrule",
     "peek_outcome",
     "promote",
     "reason_on",
@@ -106,6 +107,14 @@ def tolerate(report: pytest.TestReport, reason: str) -> None:
     report.outcome = "skipped"
     report.wasxfail = f"tolerated: {one_line(reason)}"
     setattr(report, _TOLERATED, True)
+
+
+def overrule(report: pytest.TestReport, reason: str) -> None:
+    """Make a report a failed one for `reason`, whatever it is now."""
+    for mark in (_TOLERATED, _ACCEPTED, "wasxfail"):
+        report.__dict__.pop(mark, None)
+    report.outcome = "failed"
+    report.longrepr = reason
 
 
 def is_tolerated(report: object) -> bool:

@@ -98,9 +98,18 @@ class Recorder:
             return
         self._journal.append(text, report.nodeid)
         before = self._counted(record.nodeid)
-        attempts = self._attempts.get(record.nodeid, ())
-        self._attempts[record.nodeid] = (*attempts, Attempt(worker, record))
+        attempts = (*self._attempts.get(record.nodeid, ()), Attempt(worker, record))
+        self._attempts[record.nodeid] = attempts
         self._move(record, before)
+        own = fold_attempts(tuple(attempt for attempt in attempts if attempt.worker == worker))
+        if own is not record and report.outcome in ("passed", "skipped"):
+            self._overrule(report, own)
+
+    def _overrule(self, report: pytest.TestReport, proven: TrialRecord) -> None:
+        """Fail a rerun that would hide what an earlier attempt proved."""
+        face = face_named(self._config, proven.key.face)
+        word = proven.outcome.value if face is None else face.reason(proven)
+        carry.overrule(report, f"attempt {proven.attempt} was {word}; a rerun cannot undo it")
 
     def _amend(self, worker: str, report: pytest.TestReport, text: str) -> None:
         try:
