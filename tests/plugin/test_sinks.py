@@ -560,3 +560,28 @@ def test_the_json_file_of_an_incomplete_run_says_so(
     assert reason.startswith("2 planned trials never ended (the run was interrupted): test_s.py")
     assert (report["trial_groups"][0]["safe"], report["trial_groups"][0]["lost"]) == (1, 2)
     assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_emission_leaves_the_current_event_loop_alone(
+    pytester: pytest.Pytester, project: Write
+) -> None:
+    project(
+        """
+        import asyncio
+        loop = asyncio.new_event_loop()
+
+        def pytest_rampart_sinks(config): return [Sink('hook')]
+
+        def pytest_sessionstart(session): asyncio.set_event_loop(loop)
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_unconfigure(config):
+            kept = asyncio.get_event_loop_policy().get_event_loop() is loop
+            print("current loop kept:", kept)
+            asyncio.set_event_loop(None)
+            loop.close()
+        """
+    )
+    result = pytester.runpytest_subprocess("-s", "-p", "no:asyncio", "-k", "not async")
+    result.stdout.fnmatch_lines(["*current loop kept: True*"])
+    assert result.ret == 0

@@ -42,7 +42,10 @@ def _warn(config: pytest.Config, warning: Warning) -> str:
 
 def _emit(sink: ReportSink, report: TestRunReport) -> str:
     try:
-        asyncio.run(_emitted(sink, report))
+        # With a factory the runner leaves the thread's current event loop alone; `asyncio.run` would
+        # clear it, and pytest-asyncio before 1.4 then makes one that nobody closes.
+        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+            runner.run(_emitted(sink, report))
     except Exception as error:  # noqa: BLE001 - the project's own code: one must not stop the others
         return f"the report sink {type(sink).__name__} failed: {type(error).__name__}: {error}"
     return ""
