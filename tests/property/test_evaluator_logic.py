@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +17,7 @@ from rampart import (
     Turn,
 )
 from rampart.core.evaluator import evaluate_as_observed
+from seatrial.event_loop import run_on_own_loop
 
 
 class Leaf(BaseEvaluator):
@@ -49,7 +48,7 @@ def context(level: ObservabilityLevel | None) -> EvalContext:
 
 
 def outcome(evaluator: BaseEvaluator, level: ObservabilityLevel | None) -> EvalOutcome:
-    return asyncio.run(evaluate_as_observed(evaluator, context(level))).outcome
+    return run_on_own_loop(evaluate_as_observed(evaluator, context(level))).outcome
 
 
 @given(a=evaluators, b=evaluators, level=levels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 
 import pytest
@@ -11,6 +10,7 @@ from rampart.plugin.sink_discovery import discover_sinks, load_conftests
 from rampart.plugin.sink_relay import SinkRelay
 from rampart.reporting import ReportSink, TestRunReport
 from rampart.run_views import report_of
+from seatrial.event_loop import run_on_own_loop
 from seatrial.run import Run
 
 __all__ = ["emit_report"]
@@ -42,10 +42,7 @@ def _warn(config: pytest.Config, warning: Warning) -> str:
 
 def _emit(sink: ReportSink, report: TestRunReport) -> str:
     try:
-        # With a factory the runner leaves the thread's current event loop alone; `asyncio.run` would
-        # clear it, and pytest-asyncio before 1.4 then makes one that nobody closes.
-        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-            runner.run(_emitted(sink, report))
+        run_on_own_loop(_emitted(sink, report))
     except Exception as error:  # noqa: BLE001 - the project's own code: one must not stop the others
         return f"the report sink {type(sink).__name__} failed: {type(error).__name__}: {error}"
     return ""

@@ -12,6 +12,7 @@ from seatrial.errors import (
     ModelError,
     ModelProviderError,
 )
+from seatrial.event_loop import run_on_own_loop
 from seatrial.models.answer import Question, Reply
 from seatrial.models.choice import ModelChoice
 
@@ -35,7 +36,7 @@ def ask(question: Question, choice: ModelChoice) -> Reply:
     except ImportError:
         raise MissingExtraError("llm", f"the model {choice.provider}:{choice.model}") from None
     try:
-        return asyncio.run(_ask(question, choice))
+        return run_on_own_loop(_ask(question, choice))
     except Exception as error:  # noqa: BLE001 - whatever an SDK raises becomes one of our errors
         # Not chained: a provider's error may quote the request, and with it the key.
         raise _translate(error, question, choice) from None

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from rampart import AgentAdapter, InjectionHandle, Payload, PromptDriver, Session, Surface
 from rampart.core.converter import PayloadConverter
 from rampart.core.injection import sleep_until_ready
 from rampart.drivers import StaticDriver
+from seatrial.event_loop import run_on_own_loop
 
 
 def test_plain_classes_conform(scripted: type, noted_handle: type) -> None:
     agent = scripted("x")
     assert isinstance(agent, AgentAdapter)
-    assert isinstance(asyncio.run(agent.create_session_async()), Session)
+    assert isinstance(run_on_own_loop(agent.create_session_async()), Session)
     handle = noted_handle("a", [])
     assert isinstance(handle, InjectionHandle)
 

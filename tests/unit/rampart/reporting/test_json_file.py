@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -25,10 +24,11 @@ from rampart import (
     Turn,
 )
 from rampart.reporting import JsonFileReportSink, TestRunReport, TrialGroupResult
+from seatrial.event_loop import run_on_own_loop
 
 
 def emit(folder: Path | str, report: TestRunReport) -> Any:
-    asyncio.run(JsonFileReportSink(output_dir=folder).emit_async(report=report))
+    run_on_own_loop(JsonFileReportSink(output_dir=folder).emit_async(report=report))
     (file,) = Path(folder).glob("*.json")
     return json.loads(file.read_text(encoding="utf-8"))
 
