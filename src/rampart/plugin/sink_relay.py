@@ -9,6 +9,7 @@ import pytest
 
 __all__ = ["DEPRECATED", "SinkRelay"]
 
+_FIXTURE = "rampart_sinks"
 _ATTRIBUTE = "rampart_sink_conftests"
 _PROBE = "_rampart_sinks_probe"
 DEPRECATED = (
@@ -26,10 +27,15 @@ class SinkRelay:
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
         self._told = False
+        self._fixture_defined = False
         self.fixture_values: list[object] = []
         """What `rampart_sinks` returned to the first test of this process that set it up."""
         self.conftests: set[str] = set()
         """Conftest files in which workers found sinks."""
+
+    def pytest_plugin_registered(self, plugin: object) -> None:
+        """Note whether the project defines the deprecated fixture outside of its test modules."""
+        self._fixture_defined = self._fixture_defined or hasattr(plugin, _FIXTURE)
 
     # A fixture can only be set up by a test that sees it: every test asks for it, if the project
     # has one at all. At this point, since pytest forgets what is added to a test's fixtures
@@ -38,8 +44,9 @@ class SinkRelay:
         """Let tests set up the deprecated fixture, where one is defined."""
         if self._is_worker or not isinstance(item, pytest.Function):
             return
-        holders = (*self._config.pluginmanager.get_plugins(), item.module, item.cls)
-        defined = any(hasattr(holder, "rampart_sinks") for holder in holders if holder is not None)
+        defined = (
+            self._fixture_defined or hasattr(item.module, _FIXTURE) or hasattr(item.cls, _FIXTURE)
+        )
         if defined and _PROBE not in item.fixturenames:  # trials of one test share the list
             item.fixturenames.append(_PROBE)
 
@@ -49,7 +56,7 @@ class SinkRelay:
         if self._config.hook.pytest_rampart_sinks.get_hookimpls():
             return
         try:
-            value = request.getfixturevalue("rampart_sinks")
+            value = request.getfixturevalue(_FIXTURE)
         except pytest.FixtureLookupError:
             return
         if not self.fixture_values:
@@ -69,6 +76,6 @@ class SinkRelay:
         for plugin in self._config.pluginmanager.get_plugins():
             path = getattr(plugin, "__file__", None) or ""
             if path.endswith("conftest.py") and (
-                hasattr(plugin, "pytest_rampart_sinks") or hasattr(plugin, "rampart_sinks")
+                hasattr(plugin, "pytest_rampart_sinks") or hasattr(plugin, _FIXTURE)
             ):
                 yield path
