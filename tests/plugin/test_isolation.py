@@ -102,7 +102,7 @@ WAYS = """
 
     def test_loop_of_its_own(name):
         async def work(): record("safe", name)
-        asyncio.run(work())
+        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner: runner.run(work())
 
     def test_session_fixture(name, session_agent): session_agent(name)
 
