@@ -39,6 +39,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         raise
     finally:
         _close_trace(item.stash[scope_key])
+        del item.stash[scope_key]  # pytest keeps items to the end; the record holds what counts
+        forget_parts(item)
         unbind(token)
 
 
