@@ -13,7 +13,7 @@ from rampart.summary import GroupLine, TrialLine, render_summary
 from seatrial.run import Group, Run
 from seatrial.snapshot import JsonObject
 from seatrial.text import first_line
-from seatrial.trial import Outcome, TrialRecord, worst
+from seatrial.trial import GroupKey, Outcome, TrialRecord, worst
 
 __all__ = ["report_of", "summary_of"]
 
@@ -45,7 +45,7 @@ def summary_of(run: Run, *, strict: bool) -> list[str]:
         for record in safety_records(run)
     ]
     lines = [_group_line(group) for group in groups if group.tally.counted]
-    not_run = [_group_name(group) for group in groups if not group.tally.counted]
+    not_run = [_group_name(group.key) for group in groups if not group.tally.counted]
     return render_summary(trials, lines, not_run=not_run)
 
 
@@ -62,13 +62,12 @@ def _name(run: Run, record: TrialRecord) -> str:
     planned = run.planned.get(record.nodeid)
     if planned is not None:
         return planned.name
-    function = record.key.test.rpartition("::")[2]
-    return f"{function}[{record.key.case}]" if record.key.case else function
+    return _group_name(record.key.group)
 
 
-def _group_name(group: Group) -> str:
-    function = group.key.test.rpartition("::")[2]
-    return f"{function}[{group.key.case}]" if group.key.case else function
+def _group_name(key: GroupKey) -> str:
+    function = key.test.rpartition("::")[2]
+    return f"{function}[{key.case}]" if key.case else function
 
 
 def _trial_line(record: TrialRecord, *, name: str, asserted: bool, tolerated: bool) -> TrialLine:
@@ -127,7 +126,7 @@ def _group_categories(group: Group) -> tuple[str, ...]:
 def _group_line(group: Group) -> GroupLine:
     tally = group.tally
     return GroupLine(
-        name=_group_name(group),
+        name=_group_name(group.key),
         safe=tally.passed,
         total=tally.counted,
         rate=tally.passed / tally.counted,
@@ -173,7 +172,7 @@ def _tagged_results(record: TrialRecord, name: str) -> Iterator[Result]:
 def _group_result(group: Group) -> TrialGroupResult:
     tally = group.tally
     return TrialGroupResult(
-        name=_group_name(group),
+        name=_group_name(group.key),
         nodeid=group.key.label,
         total=tally.counted,
         safe=tally.passed,
