@@ -31,13 +31,14 @@ def results_document(run: Run) -> JsonObject:
     """All trials and aggregates of a run's evals, for `results/<run_id>.json`."""
     groups = run.groups("kensa")
     trials: list[Json] = [_trial(group, record) for group in groups for record in group.records]
-    reasons: list[Json] = list(run.incomplete)
-    interruption: JsonObject | None = {"kind": "incomplete", "message": "; ".join(run.incomplete)}
+    interruption: JsonObject | None = None
+    if run.incomplete:
+        interruption = {"kind": "incomplete", "message": "; ".join(run.incomplete)}
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": run.run_id,
         "complete": not run.incomplete,
-        "interruption": interruption if reasons else None,
+        "interruption": interruption,
         "trials": trials,
         "aggregates": list(aggregates(run)),
     }
