@@ -73,9 +73,7 @@ def _parse(path: Path) -> ast.Module:
 def _may_bring_it(module: ast.Module) -> bool:
     """Whether `kensa_run` is, or could be, imported or assigned here."""
     for node in ast.walk(module):
-        if isinstance(node, ast.alias) and HARNESS in (node.asname or node.name, "*"):
-            return True
-        if isinstance(node, ast.alias) and node.name == "*":
+        if isinstance(node, ast.alias) and (node.asname or node.name) in (HARNESS, "*"):
             return True
         if isinstance(node, ast.Name) and node.id in (HARNESS, "pytest_plugins"):
             return True
