@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+from rampart.core.errors import describe_error
 from rampart.plugin.sink_discovery import discover_sinks, load_conftests
 from rampart.plugin.sink_relay import SinkRelay
 from rampart.reporting import ReportSink, TestRunReport
@@ -44,7 +45,7 @@ def _emit(sink: ReportSink, report: TestRunReport) -> str:
     try:
         run_on_own_loop(_emitted(sink, report))
     except Exception as error:  # noqa: BLE001 - the project's own code: one must not stop the others
-        return f"the report sink {type(sink).__name__} failed: {type(error).__name__}: {error}"
+        return f"the report sink {type(sink).__name__} failed: {describe_error(error)}"
     return ""
 
 

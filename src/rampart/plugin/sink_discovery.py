@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from rampart.core.errors import describe_error
 from rampart.plugin.sink_relay import DEPRECATED
 from rampart.reporting import ReportSink
 
@@ -66,7 +67,7 @@ def discover_sinks(config: pytest.Config, fixture_values: Iterable[object]) -> S
         try:
             value = implementation.function(**arguments)
         except Exception as error:  # noqa: BLE001 - the project's own code: one must not stop the others
-            found.problems.append(f"{where} raised {type(error).__name__}: {error}")
+            found.problems.append(f"{where} raised {describe_error(error)}")
         else:
             found.add(value, where)
     if implementations:
@@ -106,7 +107,7 @@ def _add_from_modules(config: pytest.Config, found: SinkDiscovery) -> None:
             value = function()
             found.add(next(value) if inspect.isgenerator(value) else value, where)
         except Exception as error:  # noqa: BLE001 - the project's own code
-            found.problems.append(f"{where} raised {type(error).__name__}: {error}")
+            found.problems.append(f"{where} raised {describe_error(error)}")
 
 
 def _file_of(plugin: object) -> str:
@@ -132,6 +133,6 @@ def load_conftests(config: pytest.Config, paths: Iterable[str]) -> list[str]:
             )
         except Exception as error:  # noqa: BLE001 - the project's own code
             problems.append(
-                f"the report sinks of {path} could not be loaded: {type(error).__name__}: {error}"
+                f"the report sinks of {path} could not be loaded: {describe_error(error)}"
             )
     return problems
