@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
+from kensa.errors import KensaEvalError
 from kensa.policy import EvalPolicy
 from seatrial.gate import Policy
 from seatrial.plugin.faces import Face, TrialPlan
@@ -60,8 +61,7 @@ class EvalFace(Face):
 
     def owner(self, error: BaseException) -> FailureOwner | None:
         """What a typed error of ours says of itself."""
-        category = getattr(error, "category", None)
-        return category if isinstance(category, FailureOwner) else None
+        return error.category if isinstance(error, KensaEvalError) else None
 
     def is_about_judge(self, error: BaseException) -> bool:
         """Whether a failed assertion mentions a judge's answer that is an error."""
