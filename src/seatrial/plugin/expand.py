@@ -85,7 +85,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         policy=slot.plan.policy,
         harms=face.harms(item) if face is not None else (),
     )
-    if item.get_closest_marker("xdist_group") is None:
+    # Only xdist registers the mark, and a mark that nobody registered may be an error.
+    has_xdist = item.config.pluginmanager.hasplugin("xdist")
+    if has_xdist and item.get_closest_marker("xdist_group") is None:
         group = hashlib.sha256(key.group.label.encode("utf-8", "backslashreplace")).hexdigest()
         item.add_marker(pytest.mark.xdist_group(f"seatrial-{group[:12]}"))
 
