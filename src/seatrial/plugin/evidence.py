@@ -141,8 +141,9 @@ def amendment_of(
     if failure is not None:
         outcomes.append(Outcome.ERROR)
     outcome = worst(outcomes) or Outcome.SKIPPED
-    if outcome is Outcome.FAILED:
-        failure = Failure(owner=FailureOwner.AGENT, kind="result", message=_worst_message(readings))
+    if outcome is Outcome.FAILED or (outcome is Outcome.ERROR and failure is None):
+        owner = FailureOwner.AGENT if outcome is Outcome.FAILED else FailureOwner.UNKNOWN
+        failure = Failure(owner=owner, kind="result", message=_worst_message(readings))
     return Amendment(nodeid=scope.nodeid, outcome=outcome, failure=failure, results=results)
 
 
