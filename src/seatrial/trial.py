@@ -196,12 +196,15 @@ class TrialRecord:
     def amended(self, amendment: Amendment) -> TrialRecord:
         """The record with its tear-down folded in: the outcome can only become worse."""
         outcome = max(self.outcome, amendment.outcome, key=_SEVERITY.index)
+        # The failure that decided the outcome leads; the other one is noted.
+        decided, noted = self.failure, amendment.failure
+        if outcome is not self.outcome:
+            decided, noted = noted, decided
+        notes = [f"{noted.kind}: {noted.message}"] if decided and noted else []
         return replace(
             self,
             outcome=outcome,
-            failure=self.failure or amendment.failure,
+            failure=decided or noted,
             results=(*self.results, *amendment.results),
-            notes=(*self.notes, f"{amendment.failure.kind}: {amendment.failure.message}")
-            if amendment.failure and self.failure
-            else self.notes,
+            notes=(*self.notes, *notes),
         )

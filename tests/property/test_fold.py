@@ -61,3 +61,10 @@ def test_a_tear_down_can_only_worsen_a_record_and_loses_nothing(
     told = f"{amended.failure} {amended.notes}"
     assert "why" in told
     assert ("late" in told) == has_failure
+
+
+@given(outcome=outcomes, torn_down=outcomes)
+def test_the_failure_that_decides_leads(outcome: Outcome, torn_down: Outcome) -> None:
+    late = Failure(owner=FailureOwner.AGENT, kind="result", message="late")
+    amended = record(outcome).amended(Amendment(nodeid="t", outcome=torn_down, failure=late))
+    assert (amended.failure == late) == (amended.outcome is not outcome)
