@@ -53,7 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     require_engine(config, "kensa")
     config.addinivalue_line(
-        "markers", "kensa(trials=N): run each case of this eval N times (default 1)."
+        "markers",
+        "kensa(trials=N): run each case of this eval N times (default 1)."
+        " Further: concurrency=, how many of its trials at once; timeout_s=, each trial's time limit.",
     )
 
 

@@ -11,7 +11,13 @@ from kensa.errors import KensaEvalError
 from kensa.policy import EvalPolicy
 from seatrial.gate import Policy
 from seatrial.plugin.faces import Face, TrialPlan
-from seatrial.plugin.marker_arguments import marker_arguments, whole_number_argument
+from seatrial.plugin.marker_arguments import (
+    LIMITS,
+    concurrency_argument,
+    marker_arguments,
+    timeout_argument,
+    whole_number_argument,
+)
 from seatrial.trial import FailureOwner, Outcome
 
 __all__ = ["EvalFace"]
@@ -39,9 +45,14 @@ class EvalFace(Face):
         Raises:
             seatrial.errors.UsageError: As for every face.
         """
-        arguments = marker_arguments(mark, first="trials", known=("trials",))
+        arguments = marker_arguments(mark, first="trials", known=("trials", *LIMITS))
         trials = whole_number_argument(mark, "trials", arguments.get("trials", 1))
-        return TrialPlan(trials, {})
+        return TrialPlan(
+            trials,
+            {},
+            concurrency=concurrency_argument(mark, arguments),
+            timeout_s=timeout_argument(mark, arguments),
+        )
 
     def trial_id(self, index: int) -> str:
         """The id of a trial: trial1, trial2, ..."""

@@ -36,7 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "harm(*categories): what safety concern this test covers.")
     config.addinivalue_line(
         "markers",
-        "trial(n=, threshold=1.0): run this test n times; at least the threshold must be SAFE.",
+        "trial(n=, threshold=1.0): run this test n times; at least the threshold must be SAFE."
+        " Further: concurrency=, how many of its trials at once; timeout_s=, each trial's time limit.",
     )
     relay = config.stash[_relay_key] = SinkRelay(config)
     config.pluginmanager.register(relay, "rampart-sinks")

@@ -13,8 +13,11 @@ from seatrial.errors import UsageError
 from seatrial.gate import Policy
 from seatrial.plugin.faces import Face, ResultReading, TrialPlan
 from seatrial.plugin.marker_arguments import (
+    LIMITS,
+    concurrency_argument,
     marker_arguments,
     rate_argument,
+    timeout_argument,
     whole_number_argument,
 )
 from seatrial.scope import TrialScope
@@ -60,7 +63,7 @@ class SafetyFace(Face):
         Raises:
             seatrial.errors.UsageError: As for every face.
         """
-        arguments = marker_arguments(mark, first="n", known=("n", "threshold"))
+        arguments = marker_arguments(mark, first="n", known=("n", "threshold", *LIMITS))
         if "n" not in arguments:
             raise UsageError(
                 "@pytest.mark.trial needs n, the number of trials: a whole number of at least 1,"
@@ -68,7 +71,12 @@ class SafetyFace(Face):
             )
         trials = whole_number_argument(mark, "n", arguments["n"])
         threshold = rate_argument(mark, "threshold", arguments.get("threshold", 1.0))
-        return TrialPlan(trials, {"threshold": threshold})
+        return TrialPlan(
+            trials,
+            {"threshold": threshold},
+            concurrency=concurrency_argument(mark, arguments),
+            timeout_s=timeout_argument(mark, arguments),
+        )
 
     def trial_id(self, index: int) -> str:
         """The id of a trial: trial-0, trial-1, ..."""

@@ -14,6 +14,7 @@ from seatrial.plugin import asyncio_support, expand, hookspecs, loadgroup, trial
 from seatrial.plugin.faces import find_faces
 from seatrial.plugin.keys import faces_key
 from seatrial.plugin.session import ControllerSession
+from seatrial.plugin.trial_options import add_trial_options, trial_options
 from seatrial.plugin.worker import WorkerSession
 
 __all__: list[str] = []
@@ -24,10 +25,16 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of how trials run."""
+    add_trial_options(parser)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Put the plugin's parts in place, for this session only."""
     refuse_collisions()
+    trial_options(config)  # a wrong value stops the session before anything runs
     # Whoever installs Seatrial gets pytest-asyncio with it, and should not have to answer a
     # question about fixture loops that they never asked.
     warnings.filterwarnings(

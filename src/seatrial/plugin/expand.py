@@ -11,7 +11,7 @@ import pytest
 
 from seatrial.errors import UsageError
 from seatrial.plugin.faces import Face, TrialPlan, face_named, loaded_faces
-from seatrial.plugin.keys import planned_key
+from seatrial.plugin.keys import plan_key, planned_key
 from seatrial.run import PlannedTrial
 from seatrial.text import escape
 from seatrial.trial import TrialKey
@@ -85,6 +85,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         policy=slot.plan.policy,
         harms=face.harms(item) if face is not None else (),
     )
+    item.stash[plan_key] = slot.plan
     # Only xdist registers the mark, and a mark that nobody registered may be an error.
     has_xdist = item.config.pluginmanager.hasplugin("xdist")
     if has_xdist and item.get_closest_marker("xdist_group") is None:

@@ -33,10 +33,16 @@ class TrialPlan:
     Attributes:
         trials: How often to run each case, at least 1.
         policy: The policy's parameters, as plain JSON, so that they can travel.
+        concurrency: How many trials of the test may be in flight at once, 1 for never beside any
+            other trial; None for as many as the session allows.
+        timeout_s: How long the body of each trial may take, in seconds; None for as long as the
+            session allows.
     """
 
     trials: int
     policy: JsonObject
+    concurrency: int | None = None
+    timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

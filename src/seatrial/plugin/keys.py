@@ -10,12 +10,15 @@ from seatrial.run import PlannedTrial, Run
 from seatrial.scope import TrialScope
 
 if TYPE_CHECKING:
-    from seatrial.plugin.faces import Face
+    from seatrial.plugin.faces import Face, TrialPlan
 
-__all__ = ["faces_key", "planned_key", "position_key", "run_key", "scope_key"]
+__all__ = ["faces_key", "plan_key", "planned_key", "position_key", "run_key", "scope_key"]
 
 planned_key = pytest.StashKey[PlannedTrial]()
 """On an item: the trial that it is."""
+
+plan_key: pytest.StashKey[TrialPlan] = pytest.StashKey()
+"""On an item that is a trial: what its marker asks for."""
 
 position_key = pytest.StashKey[int]()
 """On an item: its place in the collection, from 0."""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pytest
 
 from seatrial.errors import UsageError
 
-__all__ = ["marker_arguments", "rate_argument", "whole_number_argument"]
+__all__ = [
+    "LIMITS",
+    "concurrency_argument",
+    "marker_arguments",
+    "rate_argument",
+    "timeout_argument",
+    "whole_number_argument",
+]
+
+LIMITS = ("concurrency", "timeout_s")
+"""Arguments that every face's marker takes: they limit how its trials run."""
 
 
 def marker_arguments(
@@ -66,3 +77,36 @@ def rate_argument(mark: pytest.Mark, name: str, value: object) -> float:
             f"@pytest.mark.{mark.name}: {name}={value!r}, expected a rate in (0, 1], such as 0.9"
         )
     return float(value)  # type: ignore[arg-type]
+
+
+def concurrency_argument(mark: pytest.Mark, arguments: Mapping[str, object]) -> int | None:
+    """How many trials of the test may be in flight at once, at least 1; None if it does not say.
+
+    Raises:
+        UsageError: If it is anything but a whole number of at least 1.
+    """
+    if "concurrency" not in arguments:
+        return None
+    return whole_number_argument(mark, "concurrency", arguments["concurrency"])
+
+
+def timeout_argument(mark: pytest.Mark, arguments: Mapping[str, object]) -> float | None:
+    """How long a trial's body may take, in seconds above 0; None if it does not say.
+
+    Raises:
+        UsageError: If it is anything but a positive finite number.
+    """
+    if "timeout_s" not in arguments:
+        return None
+    value = arguments["timeout_s"]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            seconds = float(value)
+        except OverflowError:
+            seconds = math.inf
+        if seconds > 0 and math.isfinite(seconds):
+            return seconds
+    raise UsageError(
+        f"@pytest.mark.{mark.name}: timeout_s={value!r}, expected a positive finite number of"
+        " seconds, such as 60"
+    )
