@@ -16,6 +16,7 @@ class BodyEnd(StrEnum):
     RETURNED = "returned"
     ASSERTION = "assertion"  # an AssertionError or pytest.fail in the body
     EXCEPTION = "exception"  # anything else that the body raised
+    TIMED_OUT = "timed out"  # the body took longer than its time limit
     SETUP_FAILED = "setup"  # a fixture failed, however it did
     SKIPPED = "skipped"  # skip or expected failure: not counted
     UNEXPECTED_PASS = "unexpected pass"  # a strict xfail that passed
@@ -92,6 +93,8 @@ def _body(facts: TrialFacts) -> Classification:
         return _error(facts.owner or FailureOwner.HARNESS, "setup", facts.message)
     if end is BodyEnd.EXCEPTION:
         return _error(facts.owner or FailureOwner.UNKNOWN, "exception", facts.message)
+    if end is BodyEnd.TIMED_OUT:
+        return _error(facts.owner or FailureOwner.UNKNOWN, "timeout", facts.message)
     if end is BodyEnd.UNEXPECTED_PASS:
         return _failed("assertion", facts.message)
     if end is BodyEnd.ASSERTION:

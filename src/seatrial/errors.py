@@ -5,6 +5,7 @@ SeatrialError
 ├── RecordError           a record's parts contradict each other
 ├── CodecError            a stored record cannot be read by this version
 ├── NotJsonError          a value that must be JSON is not
+├── TrialTimeoutError     a trial took longer than its time limit
 ├── MissingExtraError     an optional dependency is not installed; names the pip command
 └── ModelError            a language model could not answer
     ├── ModelConfigurationError   nothing, or something contradictory, says which model to ask
@@ -22,6 +23,7 @@ __all__ = [
     "NotJsonError",
     "RecordError",
     "SeatrialError",
+    "TrialTimeoutError",
     "UsageError",
 ]
 
@@ -44,6 +46,10 @@ class CodecError(SeatrialError, ValueError):
 
 class NotJsonError(SeatrialError, TypeError):
     """A value that must be plain JSON is not; the message says where in it."""
+
+
+class TrialTimeoutError(SeatrialError):
+    """The body of a trial took longer than its time limit."""
 
 
 class MissingExtraError(SeatrialError, ImportError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from seatrial.snapshot import Json, JsonObject
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from seatrial.capture import SpanCollector
     from seatrial.trial import TrialKey
 
-__all__ = ["TrialScope", "bind", "current_scope", "unbind"]
+__all__ = [
+    "LentScope",
+    "TrialScope",
+    "bind",
+    "current_scope",
+    "is_given_up",
+    "lent_scope",
+    "unbind",
+]
 
 
 @dataclass(slots=True, eq=False)
@@ -58,12 +66,67 @@ class TrialScope:
     results_recorded: int | None = None
 
 
+class LentScope:
+    """A trial's scope, lent to code that may be given up on and would go on all the same.
+
+    Until it is taken back, what it gets and sets is the trial's. Afterwards whoever still has it,
+    or finds it in a context, works on a scope that nobody reads.
+
+    Attributes:
+        taken_back: Whether that has come.
+    """
+
+    __slots__ = ("_scope", "taken_back")
+
+    _scope: TrialScope
+    taken_back: bool
+
+    def __init__(self, scope: TrialScope) -> None:
+        """Lend `scope`."""
+        object.__setattr__(self, "_scope", scope)
+        object.__setattr__(self, "taken_back", False)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scope, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self._scope, name, value)
+
+    def as_scope(self) -> TrialScope:
+        """The same object, as what it stands in for."""
+        return cast("TrialScope", self)
+
+    def take_back(self) -> None:
+        """Keep what was gathered so far, and nothing that comes."""
+        from seatrial.capture import SpanCollector  # loads no OpenTelemetry
+
+        trial = self._scope
+        spans = SpanCollector()
+        spans.blind = "the trial is over"
+        spans.close()
+        late = TrialScope(trial.key, trial.nodeid, judge_disabled=True, phase="over", spans=spans)
+        object.__setattr__(self, "_scope", late)
+        object.__setattr__(self, "taken_back", True)
+
+
 _scope: ContextVar[TrialScope | None] = ContextVar("seatrial_scope", default=None)
 
 
 def current_scope() -> TrialScope | None:
     """The scope of the trial that is calling, or None outside of any."""
     return _scope.get()
+
+
+def lent_scope() -> LentScope | None:
+    """The scope of the trial that is calling, if it was lent to the caller."""
+    scope: object = _scope.get()
+    return scope if isinstance(scope, LentScope) else None
+
+
+def is_given_up() -> bool:
+    """Whether the caller belongs to a trial that was given up on while its code went on."""
+    lent = lent_scope()
+    return lent is not None and lent.taken_back
 
 
 def bind(scope: TrialScope) -> Token[TrialScope | None]:

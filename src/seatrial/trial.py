@@ -115,8 +115,8 @@ class Failure:
 
     Attributes:
         owner: Whose fault it is.
-        kind: Where it showed: "assertion", "exception", "setup", "teardown", "judge", "trace",
-            "result", "crash" or "cancelled".
+        kind: Where it showed: "assertion", "exception", "timeout", "setup", "teardown", "judge",
+            "trace", "result", "crash" or "cancelled".
         message: What was said, for a reader; hostile until escaped.
     """
 

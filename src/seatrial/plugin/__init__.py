@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from seatrial.collision import colliding_distributions
-from seatrial.plugin import asyncio_support, expand, hookspecs, loadgroup, trial_protocol
+from seatrial.plugin import asyncio_support, expand, hookspecs, loadgroup, timeouts, trial_protocol
 from seatrial.plugin.faces import find_faces
 from seatrial.plugin.keys import faces_key
 from seatrial.plugin.session import ControllerSession
@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         ("asyncio", asyncio_support),
         ("expand", expand),
         ("trial-protocol", trial_protocol),
+        ("timeouts", timeouts),
     ):
         config.pluginmanager.register(part, f"seatrial-{name}")
     is_worker = hasattr(config, "workerinput")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from seatrial.classify import BodyEnd, TrialFacts, classify
+from seatrial.errors import TrialTimeoutError
 from seatrial.plugin.faces import Face, ResultReading, loaded_faces
 from seatrial.plugin.keys import planned_key, position_key
 from seatrial.scope import TrialScope
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["amendment_of", "forget_parts", "note_part", "record_of"]
 
-_RAISED = (BodyEnd.ASSERTION, BodyEnd.EXCEPTION)
+_RAISED = (BodyEnd.ASSERTION, BodyEnd.EXCEPTION, BodyEnd.TIMED_OUT)
 _parts_key = pytest.StashKey[list[TrialFacts]]()
 
 
@@ -165,7 +166,7 @@ def _end(report: pytest.TestReport, error: BaseException | None) -> BodyEnd:
         return BodyEnd.UNEXPECTED_PASS
     if isinstance(error, (AssertionError, pytest.fail.Exception)):
         return BodyEnd.ASSERTION
-    return BodyEnd.EXCEPTION
+    return BodyEnd.TIMED_OUT if isinstance(error, TrialTimeoutError) else BodyEnd.EXCEPTION
 
 
 def _message(report: pytest.TestReport, error: BaseException | None) -> str:
@@ -177,6 +178,8 @@ def _message(report: pytest.TestReport, error: BaseException | None) -> str:
         text = f"(its message could not be read: {type(broken).__name__})"
     if isinstance(error, (AssertionError, pytest.fail.Exception)):
         return text or "assertion failed"
+    if isinstance(error, TrialTimeoutError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

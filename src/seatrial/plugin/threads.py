@@ -5,18 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import thread as executors
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from seatrial.scope import current_scope
+from seatrial.scope import LentScope, current_scope, lent_scope
 
-__all__ = ["carry_scope_into_threads"]
+__all__ = ["carry_scope_into_threads", "context_of", "forget_late_workers"]
 
 _lock = threading.Lock()
 _users = 0
 _start = threading.Thread.start
 _submit = ThreadPoolExecutor.submit
+_lent: WeakKeyDictionary[threading.Thread, LentScope] = WeakKeyDictionary()
+"""Threads started by code that its trial may give up on."""
+_contexts: WeakKeyDictionary[threading.Thread, Context] = WeakKeyDictionary()
+
+
+def context_of(thread: threading.Thread) -> Context | None:
+    """The context that a trial's thread was started with; None for any other thread."""
+    return _contexts.get(thread)
 
 
 @contextmanager
@@ -44,13 +54,20 @@ def carry_scope_into_threads() -> Iterator[None]:
 
 def _start_in_context(thread: threading.Thread) -> None:
     if current_scope() is not None:
-        context, run = copy_context(), thread.run
+        context, run, lent = copy_context(), thread.run, lent_scope()
 
         def run_in_context() -> None:
             del thread.run  # uncover the class's own: no cycle, and nothing of ours left behind
-            context.run(run)
+            try:
+                context.run(run)
+            except BaseException:
+                if lent is None or not lent.taken_back:  # else it is nobody's any more
+                    raise
 
         thread.run = run_in_context  # type: ignore[method-assign]
+        _contexts[thread] = context
+        if lent is not None:
+            _lent[thread] = lent
     _start(thread)
 
 
@@ -60,3 +77,13 @@ def _submit_in_context(
     if current_scope() is not None:
         return _submit(executor, copy_context().run, function, *args, **kwargs)
     return _submit(executor, function, *args, **kwargs)
+
+
+def forget_late_workers() -> None:
+    """Let the process exit without waiting for executors of trials that were given up on."""
+    # Python joins the workers of every executor at exit, with no public way to let one go.
+    workers = getattr(executors, "_threads_queues", {})
+    for worker in list(workers):
+        lent = _lent.get(worker)
+        if lent is not None and lent.taken_back:
+            workers.pop(worker, None)
