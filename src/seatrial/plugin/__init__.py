@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Put the plugin's parts in place, for this session only."""
     refuse_collisions()
-    trial_options(config)  # a wrong value stops the session before anything runs
+    options = trial_options(config)  # a wrong value stops the session before anything runs
     # Whoever installs Seatrial gets pytest-asyncio with it, and should not have to answer a
     # question about fixture loops that they never asked.
     warnings.filterwarnings(
@@ -53,6 +53,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(loadgroup, "seatrial-loadgroup")
     session = WorkerSession(config) if is_worker else ControllerSession(config)
     config.pluginmanager.register(session, "seatrial-session")
+    if options.concurrency > 1:
+        from seatrial.plugin.concurrency import configure_concurrency
+
+        configure_concurrency(config, options)
 
 
 def refuse_collisions() -> None:

@@ -7,6 +7,7 @@ anyio or trio stay theirs, and what the user chose for all other tests is left a
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Generator, Iterator
 from types import ModuleType
 from typing import Any
@@ -69,6 +70,7 @@ def _marks(collector: pytest.Collector, function: object) -> Iterator[str]:
 # attribute that its own decorator sets, and that it looks for at set-up and again at the call.
 _ADOPTED = "_force_asyncio_fixture"
 _adopted_key = pytest.StashKey[list[Any]]()
+_users_key = pytest.StashKey[Counter[Any]]()
 
 
 # A wrapper, since pytest-asyncio's is one: it must find the fixture adopted.
@@ -76,30 +78,57 @@ _adopted_key = pytest.StashKey[list[Any]]()
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Let pytest-asyncio run a plain async fixture when an async test of ours asks for it."""
-    function = getattr(fixturedef.func, "__func__", fixturedef.func)
-    is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-    if is_async and not hasattr(function, _ADOPTED) and _is_our_async_test(request):
-        setattr(function, _ADOPTED, True)
-        item = request._pyfuncitem  # noqa: SLF001 - see _is_our_async_test
-        item.stash.setdefault(_adopted_key, []).append(function)
+    """Let pytest-asyncio run a plain async fixture that an async test of ours asks for by name."""
+    item = request._pyfuncitem  # noqa: SLF001 - a wide-scoped fixture's request.node is its scope, not the test
+    if _is_async(fixturedef.func) and _is_our_async_test(item):
+        _adopt(item, fixturedef.func)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Give adopted fixtures back: another test may ask another async plugin to run them."""
+    """Adopt the async fixtures of an async test of ours, and give them back afterwards.
+
+    Another test may ask another async plugin to run them.
+    """
+    if isinstance(item, pytest.Function) and _is_our_async_test(item):
+        for definitions in item._fixtureinfo.name2fixturedefs.values():  # noqa: SLF001 - nothing public names them
+            if _is_async(definitions[-1].func):
+                _adopt(item, definitions[-1].func)
     try:
         return (yield)
     finally:
-        for function in item.stash.get(_adopted_key, []):
-            if hasattr(function, _ADOPTED):
-                delattr(function, _ADOPTED)
+        _give_back(item)
 
 
-def _is_our_async_test(request: pytest.FixtureRequest) -> bool:
-    item = request._pyfuncitem  # noqa: SLF001 - a wide-scoped fixture's request.node is its scope, not the test
+def _adopt(item: pytest.Item, fixture: Any) -> None:
+    function = getattr(fixture, "__func__", fixture)
+    mine = item.stash.setdefault(_adopted_key, [])
+    users = item.config.stash.setdefault(_users_key, Counter())
+    if function in mine or (hasattr(function, _ADOPTED) and function not in users):
+        return
+    setattr(function, _ADOPTED, True)
+    users[function] += 1  # several tests that use it may be in flight
+    mine.append(function)
+
+
+def _give_back(item: pytest.Item) -> None:
+    users = item.config.stash.setdefault(_users_key, Counter())
+    for function in item.stash.get(_adopted_key, []):
+        users[function] -= 1
+        if not users[function]:
+            del users[function]
+            delattr(function, _ADOPTED)
+    item.stash[_adopted_key] = []
+
+
+def _is_async(fixture: Any) -> bool:
+    function = getattr(fixture, "__func__", fixture)
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
+def _is_our_async_test(item: pytest.Function) -> bool:
     if item.get_closest_marker("asyncio") is None:
         return False
-    marked = any(item.get_closest_marker(name) for name in _our_markers(request.config))
-    return marked or _imports_a_face(request.config, item.module)
+    marked = any(item.get_closest_marker(name) for name in _our_markers(item.config))
+    return marked or _imports_a_face(item.config, item.module)

@@ -28,14 +28,14 @@ def remember_failed_groups(
         # xdist's loadgroup mode reports ids with a suffix that would match nothing next time.
         plain = nodeid.rpartition("@")[0]
         failed[plain if plain in run.planned else nodeid] = value
-    ran = {trial.key.group for trial in run.planned.values() if run.record(trial.nodeid)}
-    for trial in run.planned.values():
-        verdict = verdicts.get(trial.key.group)
-        if verdict is None or trial.key.group not in ran:
+    for group in run.all_groups:
+        verdict = verdicts.get(group.key)
+        if verdict is None or not group.ended:
             continue  # nothing new is known of it
-        if verdict.fails:
-            failed[trial.nodeid] = True
-        else:
-            failed.pop(trial.nodeid, None)
+        for trial in group.planned:
+            if verdict.fails:
+                failed[trial.nodeid] = True
+            else:
+                failed.pop(trial.nodeid, None)
     if failed != before:
         cache.set(_CACHE_KEY, failed)

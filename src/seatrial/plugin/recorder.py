@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -49,11 +52,10 @@ class Recorder:
         """Add trials that the session selected; those already known change nothing."""
         self._plan_known = True
         added = [trial for trial in trials if trial.nodeid not in self.planned]
-        for trial in added:
-            self.planned[trial.nodeid] = trial
-            group = trial.key.group
-            tally = self._tallies.get(group) or Tally(configured=trial.key.total, planned=0)
-            self._tallies[group] = Tally(configured=tally.configured, planned=tally.planned + 1)
+        self.planned.update((trial.nodeid, trial) for trial in added)
+        for (group, total), count in Counter((t.key.group, t.key.total) for t in added).items():
+            tally = self._tallies.get(group) or Tally(configured=total, planned=0)
+            self._tallies[group] = replace(tally, planned=tally.planned + count)
         if added:
             self._journal.append(codec.dump_plan(tuple(added)), "the plan")
             while self._started_early:
@@ -92,18 +94,18 @@ class Recorder:
 
     def _keep(self, worker: str, report: pytest.TestReport, text: str) -> None:
         try:
-            record = codec.load_record(text)
+            record = carry.read_record(text)
         except CodecError as error:
             self._incomplete.append(f"the record of {report.nodeid} could not be read: {error}")
             return
         self._journal.append(text, report.nodeid)
-        before = self._counted(record.nodeid)
-        attempts = (*self._attempts.get(record.nodeid, ()), Attempt(worker, record))
-        self._attempts[record.nodeid] = attempts
-        self._move(record, before)
+        attempt = Attempt(worker, record, partial(codec.load_record, text))
+        before = self._attempts.get(record.nodeid, ())
+        attempts = self._attempts[record.nodeid] = (*before, attempt)
+        self._move(record.key.group, before, attempts)
         own = fold_attempts(tuple(attempt for attempt in attempts if attempt.worker == worker))
-        if own is not record and report.outcome in ("passed", "skipped"):
-            self._overrule(report, own)
+        if own is not attempt and report.outcome in ("passed", "skipped"):
+            self._overrule(report, own.record)
 
     def _overrule(self, report: pytest.TestReport, proven: TrialRecord) -> None:
         """Fail a rerun that would hide what an earlier attempt proved."""
@@ -118,14 +120,13 @@ class Recorder:
             self._incomplete.append(f"the tear-down of {report.nodeid} could not be read: {error}")
             return
         self._journal.append(text, report.nodeid)
-        before = self._counted(amendment.nodeid)
-        attempts = list(self._attempts.get(amendment.nodeid, ()))
-        for place in reversed(range(len(attempts))):
-            if attempts[place].worker == worker:
-                amended = attempts[place].record.amended(amendment)
-                attempts[place] = Attempt(worker, amended)
-                self._attempts[amendment.nodeid] = tuple(attempts)
-                self._move(amended, before)
+        before = self._attempts.get(amendment.nodeid, ())
+        for place in reversed(range(len(before))):
+            if before[place].worker == worker:
+                amended = before[place].record.amended(amendment)
+                after = (*before[:place], Attempt(worker, amended), *before[place + 1 :])
+                self._attempts[amendment.nodeid] = after
+                self._move(amended.key.group, before, after)
                 return
 
     def _crashed(self, worker: str, report: pytest.TestReport) -> None:
@@ -152,16 +153,12 @@ class Recorder:
         )
         self._keep(worker, report, codec.dump_record(record))
 
-    def _counted(self, nodeid: str) -> Outcome | None:
-        attempts = self._attempts.get(nodeid)
-        record = fold_attempts(attempts) if attempts else None
-        return None if record is None or record.cancelled else record.outcome
-
-    def _move(self, record: TrialRecord, before: Outcome | None) -> None:
-        tally = self._tallies.get(record.key.group)
+    def _move(
+        self, group: GroupKey, before: tuple[Attempt, ...], after: tuple[Attempt, ...]
+    ) -> None:
+        tally = self._tallies.get(group)
         if tally is not None:
-            after = self._counted(record.nodeid)
-            self._tallies[record.key.group] = tally.moved(before, after)
+            self._tallies[group] = tally.moved(_outcome(before), _outcome(after))
 
     def can_pass(self, nodeid: str) -> bool:
         """Whether the group of a trial may still pass."""
@@ -180,7 +177,9 @@ class Recorder:
     def finish(self, why_stopped: str, collected: Iterable[str]) -> Run:
         """The finished run. Planned trials without a record make it incomplete."""
         incomplete = list(self._incomplete)
-        missing = [nodeid for nodeid in self.planned if self._counted(nodeid) is None]
+        missing = [
+            nodeid for nodeid in self.planned if _outcome(self._attempts.get(nodeid, ())) is None
+        ]
         if not self._involved():
             incomplete = []
             if self._incomplete and not self._plan_known:
@@ -201,6 +200,12 @@ class Recorder:
 
     def _involved(self) -> bool:
         return bool(self.planned or self._attempts)
+
+
+def _outcome(attempts: tuple[Attempt, ...]) -> Outcome | None:
+    """What a trial counts as; None if it never ended or was cancelled."""
+    counted = fold_attempts(attempts) if attempts else None
+    return None if counted is None or counted.cancelled else counted.outcome
 
 
 def _list_missing(nodeids: tuple[str, ...], why: str) -> str:

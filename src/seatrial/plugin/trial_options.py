@@ -49,6 +49,12 @@ def add_trial_options(parser: pytest.Parser) -> None:
     ):
         group.addoption(f"--trial-{name}", metavar=metavar, help=meaning)
         parser.addini(f"trial_{name}", f"{meaning} --trial-{name} beats it.", default=None)
+    parser.addini(
+        "trial_process_wide_fixtures",
+        "Fixtures of yours that change the process: trials that use one run alone.",
+        type="args",
+        default=[],
+    )
 
 
 def trial_options(config: pytest.Config) -> TrialOptions:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from seatrial.plugin import carry
+from seatrial.plugin.cancelled import TrialCancelled
 from seatrial.plugin.evidence import amendment_of, forget_parts, note_part, record_of
 from seatrial.plugin.faces import face_named, loaded_faces
 from seatrial.plugin.keys import planned_key, scope_key
@@ -104,6 +105,8 @@ def pytest_runtest_makereport(
             carry.attach_amendment(report, amendment)
     elif report.when == "call" or not report.passed:
         record = record_of(item, face, scope, report, call)
+        if call.excinfo is not None and isinstance(call.excinfo.value, TrialCancelled):
+            record = _cancelled(record, call.excinfo.value.reason)
         _fail_at_once(item, face, record, report)
         carry.attach_record(report, record, face.reason(record))
     _advance(scope, report)
@@ -162,14 +165,13 @@ def _report_cancelled(item: pytest.Item, error: BaseException) -> None:
         when="call",
     )
     record = record_of(item, face, scope, report, None)
-    failure = Failure(
-        owner=FailureOwner.UNKNOWN,
-        kind="cancelled",
-        message=str(error) or type(error).__name__,
-    )
-    cancelled = replace(record, outcome=Outcome.SKIPPED, failure=failure)
-    carry.attach_record(report, cancelled, "cancelled")
+    carry.attach_record(report, _cancelled(record, str(error) or type(error).__name__), "cancelled")
     item.ihook.pytest_runtest_logreport(report=report)
+
+
+def _cancelled(record: TrialRecord, reason: str) -> TrialRecord:
+    failure = Failure(owner=FailureOwner.UNKNOWN, kind="cancelled", message=reason)
+    return replace(record, outcome=Outcome.SKIPPED, failure=failure)
 
 
 def _close_trace(scope: TrialScope) -> None:

@@ -1,0 +1,203 @@
+"""The hub: lets items wait in the middle of pytest's protocol, and resumes them one at a time.
+
+Each item in flight has a stack of its own, a greenlet of the main thread. It leaves its stack only
+in `Hub.wait`; everything between two waits runs as if it were alone, so pytest is never entered by
+two items at once. While no item can go on, the hub runs the event loop that items wait on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import heapq
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from itertools import count
+from typing import Any, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from seatrial.plugin.concurrency.slot import CURRENT, Slot
+
+__all__ = ["Hub"]
+
+T = TypeVar("T")
+
+
+class Hub:
+    """Runs on the thread that made it, pytest's main thread, for one session.
+
+    Attributes:
+        running: The slot whose stack is being run; None while the hub itself or the loop runs.
+        loop: The event loop that items wait on; None before the first one does.
+        errors: What escaped from an item's protocol: an interruption, or an error of pytest's own.
+    """
+
+    def __init__(self) -> None:
+        CURRENT.set(None)  # makes sure that the main context exists
+        self._main = getcurrent()
+        self._main_context = self._main.gr_context
+        self._thread = threading.get_ident()
+        self._ready: deque[Slot] = deque()
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+        self._poked = threading.Event()
+        self._awaited = 0
+        self._is_idle = False
+        self.running: Slot | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.errors: list[BaseException] = []
+
+    def is_here(self) -> bool:
+        """Whether the caller runs on an item's stack, and not in the loop or in a thread."""
+        return self.running is not None and threading.get_ident() == self._thread
+
+    def start(self, slot: Slot, protocol: Callable[[], object]) -> None:
+        """Run an item's protocol on a stack of its own, until it first waits."""
+
+        def run() -> None:
+            CURRENT.set(slot)
+            try:
+                protocol()
+            except BaseException as error:  # noqa: BLE001 - the session ends with it, after the others
+                self.errors.append(error)
+            finally:
+                slot.over = True
+
+        slot.greenlet = greenlet(run, self._main)
+        slot.greenlet.gr_context = copy_context()
+        self._resume(slot)
+
+    def wait(self, is_done: Callable[[], bool], *, until: float | None = None) -> bool:
+        """Suspend the running item until the condition holds, or until a monotonic time.
+
+        Whoever makes the condition true calls `wake`; waking too often is harmless.
+
+        Returns:
+            Whether the condition holds.
+        """
+        slot = self.running
+        assert slot is not None
+        if until is not None:
+            self.at(until, lambda: self.wake(slot))
+        while not is_done():
+            if until is not None and time.monotonic() >= until:
+                return False
+            slot.greenlet = getcurrent()
+            self._main.switch()
+        return True
+
+    def wait_for(self, future: asyncio.Future[Any], *, until: float | None = None) -> bool:
+        """Suspend the running item until a future of the hub's loop is done.
+
+        Returns:
+            Whether it is done.
+        """
+        slot = self.running
+        assert slot is not None
+        future.add_done_callback(lambda _: self.wake(slot))
+        with self.awaiting():
+            return self.wait(future.done, until=until)
+
+    @contextmanager
+    def awaiting(self) -> Iterator[None]:
+        """Make the hub run its loop while items wait in the body: they wait for something in it."""
+        self._awaited += 1
+        try:
+            yield
+        finally:
+            self._awaited -= 1
+
+    def wake(self, slot: Slot) -> None:
+        """Let a waiting item look at its condition again. Callable from every thread."""
+        slot.note_ready()
+        self._ready.append(slot)
+        self.poke()
+
+    def poke(self) -> None:
+        """Make the hub look around. Callable from every thread, and from signal handlers."""
+        loop = self.loop
+        if loop is not None:
+            with suppress(RuntimeError):  # the loop was closed meanwhile, so nobody waits on it
+                loop.call_soon_threadsafe(self._stop_loop)
+        self._poked.set()
+
+    def at(self, when: float, call: Callable[[], None]) -> None:
+        """Call back on the hub at a monotonic time."""
+        heapq.heappush(self._timers, (when, next(self._order), call))
+
+    def step(self) -> None:
+        """Resume one item that is ready, or wait until something happens."""
+        while self._timers and self._timers[0][0] <= time.monotonic():
+            heapq.heappop(self._timers)[2]()
+        if not self._ready:
+            self._idle()
+        if self._ready:
+            self._resume(self._ready.popleft())
+
+    def adopts(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Whether items can wait on this loop together: there is one such loop at a time."""
+        if self._awaited == 0 or self.loop is None or self.loop.is_closed():
+            self.loop = loop
+        return self.loop is loop
+
+    def call_in_main_context(self, function: Callable[[], T]) -> T:
+        """Run a part of the running item's stack in the context that all of the session shares.
+
+        What shared fixtures set in context variables is seen by all, as it is without concurrency.
+        """
+        slot = self.running
+
+        def run() -> T:
+            token = CURRENT.set(slot)
+            try:
+                return function()
+            finally:
+                CURRENT.reset(token)
+
+        stack = greenlet(run)
+        stack.gr_context = self._main_context
+        result: T = stack.switch()
+        return result
+
+    def abandon(self, slot: Slot) -> None:
+        """Never resume an item, nor let its stack be unwound: that would run pytest's code again."""
+        slot.over = True
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(slot.greenlet))
+
+    def _resume(self, slot: Slot) -> None:
+        if slot.over:
+            return
+        slot.note_resumed()
+        self.running = slot
+        try:
+            slot.greenlet.switch()
+        finally:
+            self.running = None
+
+    def _idle(self) -> None:
+        delay = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
+        loop = self.loop
+        if loop is None or loop.is_closed() or self._awaited == 0:
+            self._poked.wait(delay)
+            self._poked.clear()
+            return
+        self._is_idle = True
+        timer = None if delay is None else loop.call_later(delay, self._stop_loop)
+        try:
+            loop.run_forever()
+        except SystemExit:
+            pass  # a task raises it through the loop; the item that waits for the task gets it too
+        finally:
+            self._is_idle = False
+            if timer is not None:
+                timer.cancel()
+
+    def _stop_loop(self) -> None:
+        # A call that comes late may find the loop run by somebody else.
+        if self._is_idle and self.loop is not None:
+            self.loop.stop()

@@ -1,0 +1,171 @@
+"""The thread of a sync test's own code, so that a test that blocks does not hold up the others.
+
+The test and its function-scoped fixtures run here, one after another, in the item's context. What
+they ask of pytest meanwhile runs on the item's stack, on the main thread.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from typing import Any
+
+from greenlet import getcurrent
+
+from seatrial.plugin.cancelled import TrialCancelled
+from seatrial.plugin.concurrency.hub import Hub
+from seatrial.plugin.concurrency.slot import Slot
+from seatrial.plugin.timeouts import LentBody, TimeLimit, timeout_error
+from seatrial.scope import bind, current_scope
+
+__all__ = ["ItemThread"]
+
+
+class _Answer:
+    """What a call gave: a value or what it raised."""
+
+    __slots__ = ("error", "value")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        __tracebackhide__ = True
+        self.value: Any = None
+        self.error: BaseException | None = None
+        try:
+            self.value = function()
+        except BaseException as error:  # noqa: BLE001 - raised again where the call was made
+            self.error = error
+
+    def get(self) -> Any:
+        __tracebackhide__ = True
+        if self.error is not None:
+            try:
+                raise self.error
+            finally:
+                self.error = None  # no cycle through the traceback
+        return self.value
+
+
+class _GivenUpError(Exception):
+    """A call was left behind in its thread."""
+
+
+class _Worker:
+    """One thread and the queues to and from it."""
+
+    def __init__(self, name: str, context: Context, tell: Callable[[], None]) -> None:
+        self.calls: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self.messages: queue.SimpleQueue[_Answer | Callable[[], Any]] = queue.SimpleQueue()
+        self.replies: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
+        self.is_left_behind = False
+        self._context = context
+        self._tell = tell
+        self.thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self.thread.start()
+
+    def ask(self, function: Callable[[], Any]) -> Any:
+        __tracebackhide__ = True
+        if self.is_left_behind:
+            raise RuntimeError("the trial is over")
+        self.messages.put(function)
+        self._tell()
+        return self.replies.get().get()
+
+    def _serve(self) -> None:
+        while (function := self.calls.get()) is not None:
+            answer = self._context.run(_Answer, function)
+            if self.is_left_behind:
+                return
+            self.messages.put(answer)
+            self._tell()
+
+
+class ItemThread:
+    """Calls between an item's stack and its thread, in both directions."""
+
+    def __init__(self, hub: Hub, slot: Slot) -> None:
+        self._hub = hub
+        self._slot = slot
+        self._worker: _Worker | None = None
+        self._has_lost_context = False
+
+    def call(self, function: Callable[[], Any], *, until: float | None = None) -> Any:
+        """Run `function` in the thread while the item waits; called on the item's stack.
+
+        Raises:
+            _GivenUpError: If `until`, a monotonic time, passed first, or the item was cancelled. The
+                function may go on; the next call gets another thread.
+            BaseException: Whatever `function` raised.
+        """
+        __tracebackhide__ = True
+        worker = self._started()
+        worker.calls.put(function)
+        while True:
+            self._hub.wait(lambda: self._is_stopping() or not worker.messages.empty(), until=until)
+            if worker.messages.empty():
+                worker.is_left_behind = True
+                self._worker = None
+                self._has_lost_context = True  # the thread stays in it
+                raise _GivenUpError
+            message = worker.messages.get()
+            if isinstance(message, _Answer):
+                return message.get()
+            worker.replies.put(_Answer(message))
+
+    def run_body(self, function: Callable[[], Any], limit: TimeLimit | None) -> Any:
+        """Run the test itself; given up on when its time is over or its trial is cancelled.
+
+        Raises:
+            TrialTimeoutError: In the first case.
+            TrialCancelled: In the second case.
+            BaseException: Whatever the test raised.
+        """
+        __tracebackhide__ = True
+        scope = current_scope()
+        body = LentBody(function)
+        thread = self._started().thread
+        until = None if limit is None else time.monotonic() + limit.seconds
+        try:
+            return self.call(body, until=until)
+        except _GivenUpError:
+            error: BaseException
+            if self._slot.cancelled is not None:
+                error = TrialCancelled(self._slot.cancelled)
+            else:
+                assert limit is not None
+                error = timeout_error(limit, thread.ident)
+            body.give_up(self._slot.item.config)
+            if scope is not None:
+                bind(scope)  # the lent one was bound in the same context
+        raise error
+
+    def ask(self, function: Callable[[], Any]) -> Any:
+        """Run `function` on the item's stack while the thread waits; called in the thread."""
+        __tracebackhide__ = True
+        assert self._worker is not None
+        return self._worker.ask(function)
+
+    def is_current(self) -> bool:
+        """Whether the caller runs in the item's thread."""
+        worker = self._worker
+        return worker is not None and worker.thread is threading.current_thread()
+
+    def end(self) -> None:
+        """Let the thread end, now that nothing more will be called."""
+        if self._worker is not None:
+            self._worker.calls.put(None)
+
+    def _is_stopping(self) -> bool:
+        return self._slot.cancelled is not None and self._slot.phase != "teardown"
+
+    def _started(self) -> _Worker:
+        if self._worker is None:
+            context = getcurrent().gr_context
+            if context is None or self._has_lost_context:
+                context = copy_context()
+            self._worker = _Worker(
+                f"trial {self._slot.item.name}", context, lambda: self._hub.wake(self._slot)
+            )
+        return self._worker
