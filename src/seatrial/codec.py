@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import fields
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from seatrial.errors import CodecError
 from seatrial.run import PlannedTrial
@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 def dump_record(record: TrialRecord) -> str:
     """One trial's record as one line of JSON."""
-    return _dump("trial", _plain(record))
+    return _dump("trial", record)
 
 
 def load_record(text: str) -> TrialRecord:
@@ -48,7 +48,7 @@ def load_record(text: str) -> TrialRecord:
 
 def dump_amendment(amendment: Amendment) -> str:
     """One tear-down's amendment as one line of JSON."""
-    return _dump("amendment", _plain(amendment))
+    return _dump("amendment", amendment)
 
 
 def load_amendment(text: str) -> Amendment:
@@ -62,7 +62,7 @@ def load_amendment(text: str) -> Amendment:
 
 def dump_plan(plan: tuple[PlannedTrial, ...]) -> str:
     """The selected trials of a session as one line of JSON."""
-    return _dump("plan", {"trials": [_plain(trial) for trial in plan]})
+    return _encode({"seatrial": SCHEMA_VERSION, "kind": "plan", "trials": plan})
 
 
 def load_plan(text: str) -> tuple[PlannedTrial, ...]:
@@ -74,8 +74,25 @@ def load_plan(text: str) -> tuple[PlannedTrial, ...]:
     return _load("plan", text, lambda document: tuple(map(_planned, _list(document, "trials"))))
 
 
-def _dump(kind: str, document: JsonObject) -> str:
-    return json.dumps({"seatrial": SCHEMA_VERSION, "kind": kind, **document}, allow_nan=False)
+def _dump(kind: str, value: TrialRecord | Amendment) -> str:
+    return _encode({"seatrial": SCHEMA_VERSION, "kind": kind, **_fields_of(value)})
+
+
+def _fields_of(value: object) -> JsonObject:
+    """The fields of one of our own dataclasses; what they hold is JSON or another of ours."""
+    names = _NAMES.get(type(value))
+    if names is None:
+        raise TypeError(f"a {type(value).__name__} has no stored form")
+    return {name: getattr(value, name) for name in names}
+
+
+_NAMES: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind))
+    for kind in (TrialRecord, TrialKey, Failure, Trace, Span, Amendment, PlannedTrial)
+}
+
+# One encoder for all documents: json.dumps would make one for each.
+_encode = json.JSONEncoder(allow_nan=False, default=_fields_of).encode
 
 
 def _load(kind: str, text: str, build: Callable[[JsonObject], _T]) -> _T:
@@ -97,37 +114,19 @@ def _load(kind: str, text: str, build: Callable[[JsonObject], _T]) -> _T:
         raise CodecError(f"damaged {kind}: {type(error).__name__}: {error}") from error
 
 
-def _plain(value: object) -> JsonObject:
-    """The fields of one of our own dataclasses; what they hold is JSON or another of ours."""
-    return {
-        field.name: _plain_value(getattr(value, field.name))
-        for field in fields(value)  # type: ignore[arg-type]  # only called with our dataclasses
-    }
-
-
-def _plain_value(value: object) -> Json:
-    if isinstance(value, tuple):
-        return [_plain_value(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return _plain(value)
-    return cast("Json", value)
-
-
 def _record(document: JsonObject) -> TrialRecord:
-    values = {field.name: document[field.name] for field in fields(TrialRecord)}
-    return TrialRecord(
-        **{
-            **values,
-            "key": _key(_object(document, "key")),
-            "outcome": Outcome(cast("str", document["outcome"])),
-            "failure": _failure(document["failure"]),
-            "trace": _trace(document["trace"]),
-            "results": tuple(_list(document, "results")),
-            "judgements": tuple(_list(document, "judgements")),
-            "notes": tuple(_list(document, "notes")),
-            "harms": tuple(_list(document, "harms")),
-        }  # type: ignore[arg-type]  # damaged values surface as CodecError in _load
-    )
+    values = _values(document, TrialRecord)
+    values["key"] = _key(_object(document, "key"))
+    values["outcome"] = Outcome(values["outcome"])
+    values["failure"] = _failure(values["failure"])
+    values["trace"] = _trace(values["trace"])
+    for name in ("results", "judgements", "notes", "harms"):
+        values[name] = tuple(_list(document, name))
+    return TrialRecord(**values)
+
+
+def _values(document: JsonObject, kind: type) -> dict[str, Any]:
+    return {name: document[name] for name in _NAMES[kind]}
 
 
 def _amendment(document: JsonObject) -> Amendment:
@@ -140,7 +139,7 @@ def _amendment(document: JsonObject) -> Amendment:
 
 
 def _key(document: JsonObject) -> TrialKey:
-    return TrialKey(**{field.name: document[field.name] for field in fields(TrialKey)})  # type: ignore[arg-type]
+    return TrialKey(**_values(document, TrialKey))
 
 
 def _failure(value: Json) -> Failure | None:
@@ -158,13 +157,11 @@ def _trace(value: Json) -> Trace | None:
     if value is None:
         return None
     document = cast("JsonObject", value)
-    spans = (cast("JsonObject", span) for span in _list(document, "spans"))
-    values = {field.name: document[field.name] for field in fields(Trace)}
-    values["spans"] = tuple(  # type: ignore[assignment]
-        Span(**{field.name: span[field.name] for field in fields(Span)})  # type: ignore[arg-type]
-        for span in spans
+    values = _values(document, Trace)
+    values["spans"] = tuple(
+        Span(**_values(cast("JsonObject", span), Span)) for span in _list(document, "spans")
     )
-    return Trace(**values)  # type: ignore[arg-type]
+    return Trace(**values)
 
 
 def _planned(value: Json) -> PlannedTrial:

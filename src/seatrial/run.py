@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from seatrial.gate import Tally
 from seatrial.snapshot import JsonObject
@@ -32,36 +34,61 @@ class PlannedTrial:
     position: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class Attempt:
-    """One record of a trial and the worker it came from; empty for the controlling process."""
+    """One record of a trial and the worker it came from; empty for the controlling process.
 
-    worker: str
-    record: TrialRecord
+    Attributes:
+        outcome: The record's outcome.
+        cancelled: Whether the trial was stopped from outside.
+        position: The item's place in the collection, from 0.
+    """
+
+    __slots__ = ("_read", "cancelled", "outcome", "position", "worker")
+
+    def __init__(
+        self, worker: str, record: TrialRecord, read: Callable[[], TrialRecord] | None = None
+    ) -> None:
+        """Keep the record, or only how to read it: a session has many, and some are large."""
+        self.worker = worker
+        self.outcome = record.outcome
+        self.cancelled = record.cancelled
+        self.position = record.position
+        self._read = read or (lambda: record)
+
+    @property
+    def record(self) -> TrialRecord:
+        """The record, which may be read anew each time."""
+        return self._read()
 
 
-def fold_attempts(attempts: tuple[Attempt, ...]) -> TrialRecord:
-    """The record that counts when a trial was attempted more than once.
+def fold_attempts(attempts: tuple[Attempt, ...]) -> Attempt:
+    """The attempt that counts when a trial was attempted more than once.
 
     A rerun in the same worker replaces an error, never a fail: a proven wrong cannot be run away.
     Copies of one trial on several workers (`--dist=each`) count as their worst.
     """
-    by_worker: dict[str, TrialRecord] = {}
+    if len(attempts) == 1:
+        return attempts[0]
+    by_worker: dict[str, Attempt] = {}
     for attempt in attempts:
         before = by_worker.get(attempt.worker)
         if before is None or before.outcome is not Outcome.FAILED:
-            by_worker[attempt.worker] = attempt.record
-    outcome = worst(record.outcome for record in by_worker.values())
-    return next(record for record in by_worker.values() if record.outcome is outcome)
+            by_worker[attempt.worker] = attempt
+    outcome = worst(attempt.outcome for attempt in by_worker.values())
+    return next(attempt for attempt in by_worker.values() if attempt.outcome is outcome)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
-    """One trial group as it stands: its key, its planned trials and how they ended."""
+    """One trial group as it stands: its key, its planned trials and how they ended.
+
+    Attributes:
+        ended: The attempt that counts of each trial that ended, in order.
+    """
 
     key: GroupKey
     planned: tuple[PlannedTrial, ...]
-    records: tuple[TrialRecord, ...]
+    ended: tuple[Attempt, ...]
 
     @property
     def policy(self) -> JsonObject:
@@ -69,21 +96,19 @@ class Group:
         return self.planned[0].policy
 
     @property
+    def records(self) -> Iterator[TrialRecord]:
+        """The records of the trials that ended, in order; each is read when its turn comes."""
+        return (attempt.record for attempt in self.ended)
+
+    @cached_property
     def tally(self) -> Tally:
         """The group's counts, with what never ran counted as lost."""
-        tally = Tally(configured=self.planned[0].key.total, planned=len(self.planned))
-        for record in self.records:
-            tally = tally.moved(None, record.outcome)
-        return tally.closed()
-
-    @property
-    def missing(self) -> tuple[PlannedTrial, ...]:
-        """Planned trials without a record, in order."""
-        seen = {record.nodeid for record in self.records}
-        return tuple(trial for trial in self.planned if trial.nodeid not in seen)
+        outcomes = Counter(attempt.outcome.value for attempt in self.ended)
+        total = self.planned[0].key.total
+        return Tally(configured=total, planned=len(self.planned), **outcomes).closed()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """One session: what was planned and what each trial left.
 
@@ -105,27 +130,34 @@ class Run:
     incomplete: tuple[str, ...] = ()
     metadata: JsonObject
 
-    def record(self, nodeid: str) -> TrialRecord | None:
-        """The record that counts for one trial, or None if it never ended or was cancelled."""
+    def ended(self, nodeid: str) -> Attempt | None:
+        """The attempt that counts for one trial, or None if it never ended or was cancelled."""
         attempts = self.attempts.get(nodeid)
-        record = fold_attempts(attempts) if attempts else None
-        return None if record is None or record.cancelled else record
+        attempt = fold_attempts(attempts) if attempts else None
+        return None if attempt is None or attempt.cancelled else attempt
 
     @property
-    def records(self) -> tuple[TrialRecord, ...]:
-        """The record that counts of every trial that ended, in the order of collection."""
-        folded = [fold_attempts(attempts) for attempts in self.attempts.values()]
-        return tuple(sorted(folded, key=lambda record: record.position))
+    def records(self) -> Iterator[TrialRecord]:
+        """The record that counts of every trial that ended, in the order of collection.
+
+        Each is read when its turn comes.
+        """
+        folded = sorted(map(fold_attempts, self.attempts.values()), key=lambda a: a.position)
+        return (attempt.record for attempt in folded)
 
     def groups(self, face: str) -> tuple[Group, ...]:
         """The groups of one face, in collection order."""
+        return tuple(group for group in self.all_groups if group.key.face == face)
+
+    @cached_property
+    def all_groups(self) -> tuple[Group, ...]:
+        """The groups of all faces, in collection order."""
         planned: dict[GroupKey, list[PlannedTrial]] = {}
         for trial in self.planned.values():
-            if trial.key.face == face:
-                planned.setdefault(trial.key.group, []).append(trial)
+            planned.setdefault(trial.key.group, []).append(trial)
         groups = []
         for key, trials in planned.items():
             trials.sort(key=lambda trial: trial.key.index)
-            records = (self.record(trial.nodeid) for trial in trials)
-            groups.append(Group(key, tuple(trials), tuple(r for r in records if r is not None)))
+            ended = (self.ended(trial.nodeid) for trial in trials)
+            groups.append(Group(key, tuple(trials), tuple(a for a in ended if a is not None)))
         return tuple(groups)

@@ -23,6 +23,7 @@ __all__ = [
     "overrule",
     "peek_outcome",
     "promote",
+    "read_record",
     "reason_on",
     "take_amendment",
     "take_plan",
@@ -39,9 +40,15 @@ _TOLERATED = "seatrial_tolerated"
 _ACCEPTED = "seatrial_accepted"
 
 
+_attached: tuple[str, TrialRecord] | None = None
+
+
 def attach_record(report: pytest.TestReport, record: TrialRecord, reason: str) -> None:
     """Put a trial's record on its report, with the one-line reason that its face gives."""
-    setattr(report, _RECORD, codec.dump_record(record))
+    global _attached  # noqa: PLW0603 - see read_record
+    text = codec.dump_record(record)
+    _attached = (text, record)
+    setattr(report, _RECORD, text)
     setattr(report, _OUTCOME, record.outcome.value)
     setattr(report, _REASON, reason)
 
@@ -62,6 +69,19 @@ def attach_plan(report: pytest.TestReport, plan: tuple[PlannedTrial, ...]) -> No
 def take_record(report: pytest.TestReport) -> str | None:
     """The record on a report, as text; the report no longer holds it."""
     return _take(report, _RECORD)
+
+
+def read_record(text: str) -> TrialRecord:
+    """The record that a report carried.
+
+    In one process a report is taken right after it was attached to; it need not be decoded then.
+
+    Raises:
+        seatrial.errors.CodecError: As for `seatrial.codec.load_record`.
+    """
+    if _attached is not None and _attached[0] is text:
+        return _attached[1]
+    return codec.load_record(text)
 
 
 def take_amendment(report: pytest.TestReport) -> str | None:
