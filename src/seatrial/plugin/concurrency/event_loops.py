@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from seatrial.plugin.cancelled import TrialCancelled
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
 from seatrial.plugin.concurrency.slot import CURRENT, Slot, slot_of_context
@@ -106,19 +105,16 @@ class ItemLoops:
         return run_until_complete
 
     def _complete(self, slot: Slot, future: asyncio.Future[Any]) -> None:
-        """Wait for the future, or cancel it when the item is cancelled.
+        """Wait for the future, or cancel it when the item must stop.
 
         Raises:
-            TrialCancelled: In the second case, unless the item is in its tear-down.
+            BaseException: In the second case, why it must.
         """
         __tracebackhide__ = True
-        if slot.phase == "teardown":
-            self._hub.wait_for(future)
-            return
         stopped = False
 
         def is_due() -> bool:
-            return future.done() or slot.cancelled is not None
+            return future.done() or slot.must_stop()
 
         future.add_done_callback(lambda _: self._hub.wake(slot))
         with self._hub.awaiting():
@@ -128,8 +124,8 @@ class ItemLoops:
                 future.cancel()
                 self._hub.wait(future.done, until=time.monotonic() + GRACE_S)
         if stopped:
-            assert slot.cancelled is not None
-            raise TrialCancelled(slot.cancelled)
+            assert slot.stop is not None
+            raise slot.stop
 
     def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
         if any(known is loop for known, _ in self._prepared):

@@ -34,6 +34,7 @@ class Hub:
     Attributes:
         running: The slot whose stack is being run; None while the hub itself or the loop runs.
         loop: The event loop that items wait on; None before the first one does.
+        turn: Grows whenever an item is resumed, or the loop answers a `ping`.
         errors: What escaped from an item's protocol: an interruption, or an error of pytest's own.
     """
 
@@ -50,6 +51,7 @@ class Hub:
         self._is_idle = False
         self.running: Slot | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.turn = 0
         self.errors: list[BaseException] = []
 
     def is_here(self) -> bool:
@@ -126,6 +128,20 @@ class Hub:
                 loop.call_soon_threadsafe(self._stop_loop)
         self._poked.set()
 
+    def ping(self) -> None:
+        """Let `turn` grow once the loop gets to it. Callable from every thread."""
+        loop = self.loop
+        if loop is not None and self._is_idle:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._answer)
+
+    def is_waiting(self) -> bool:
+        """Whether the hub waits for threads or for time to pass, and so cannot be blocked."""
+        return self.running is None and not self._is_idle
+
+    def _answer(self) -> None:
+        self.turn += 1
+
     def at(self, when: float, call: Callable[[], None]) -> None:
         """Call back on the hub at a monotonic time."""
         heapq.heappush(self._timers, (when, next(self._order), call))
@@ -173,6 +189,7 @@ class Hub:
         if slot.over:
             return
         slot.note_resumed()
+        self.turn += 1
         self.running = slot
         try:
             slot.greenlet.switch()

@@ -15,7 +15,6 @@ from typing import Any
 
 from greenlet import getcurrent
 
-from seatrial.plugin.cancelled import TrialCancelled
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.slot import Slot
 from seatrial.plugin.timeouts import LentBody, TimeLimit, timeout_error
@@ -95,7 +94,7 @@ class ItemThread:
         """Run `function` in the thread while the item waits; called on the item's stack.
 
         Raises:
-            _GivenUpError: If `until`, a monotonic time, passed first, or the item was cancelled. The
+            _GivenUpError: If `until`, a monotonic time, passed first, or the item must stop. The
                 function may go on; the next call gets another thread.
             BaseException: Whatever `function` raised.
         """
@@ -103,7 +102,9 @@ class ItemThread:
         worker = self._started()
         worker.calls.put(function)
         while True:
-            self._hub.wait(lambda: self._is_stopping() or not worker.messages.empty(), until=until)
+            self._hub.wait(
+                lambda: self._slot.must_stop() or not worker.messages.empty(), until=until
+            )
             if worker.messages.empty():
                 worker.is_left_behind = True
                 self._worker = None
@@ -115,12 +116,11 @@ class ItemThread:
             worker.replies.put(_Answer(message))
 
     def run_body(self, function: Callable[[], Any], limit: TimeLimit | None) -> Any:
-        """Run the test itself; given up on when its time is over or its trial is cancelled.
+        """Run the test itself; given up on when its time is over or it must stop.
 
         Raises:
             TrialTimeoutError: In the first case.
-            TrialCancelled: In the second case.
-            BaseException: Whatever the test raised.
+            BaseException: In the second case why it was stopped; else whatever the test raised.
         """
         __tracebackhide__ = True
         scope = current_scope()
@@ -131,8 +131,8 @@ class ItemThread:
             return self.call(body, until=until)
         except _GivenUpError:
             error: BaseException
-            if self._slot.cancelled is not None:
-                error = TrialCancelled(self._slot.cancelled)
+            if self._slot.stop is not None:
+                error = self._slot.stop
             else:
                 assert limit is not None
                 error = timeout_error(limit, thread.ident)
@@ -156,9 +156,6 @@ class ItemThread:
         """Let the thread end, now that nothing more will be called."""
         if self._worker is not None:
             self._worker.calls.put(None)
-
-    def _is_stopping(self) -> bool:
-        return self._slot.cancelled is not None and self._slot.phase != "teardown"
 
     def _started(self) -> _Worker:
         if self._worker is None:

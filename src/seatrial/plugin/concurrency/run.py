@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
+import time
 from collections import Counter
 from collections.abc import Generator
 from contextlib import suppress
+from typing import Any
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
-from seatrial.plugin.cancelled import TrialCancelled
 from seatrial.plugin.concurrency.eligibility import reason_to_run_alone, section_of
 from seatrial.plugin.concurrency.pace import Pace
 from seatrial.plugin.concurrency.refusals import refuse_foreign_protocols, refuse_marks
@@ -37,6 +40,7 @@ class ConcurrentRun:
         self._section: SectionRun | None = None
         self.alone: Counter[str] = Counter()
         self.unattributed = ""
+        self.blocked: list[str] = []
 
     def run(self, session: pytest.Session, source: ItemSource) -> None:
         """Run all that the source gives, until it is empty or the session stops."""
@@ -54,6 +58,7 @@ class ConcurrentRun:
                     concurrency=self._concurrency,
                     pace=self._pace,
                     unattributed=self._keep,
+                    blocked=functools.partial(self._tell_blocked, session.config),
                 )
                 try:
                     self._section.run()
@@ -78,6 +83,13 @@ class ConcurrentRun:
 
     def _keep(self, text: str) -> None:
         self.unattributed = (self.unattributed + text)[:_SHOWN]
+
+    def _tell_blocked(self, config: pytest.Config, text: str) -> None:
+        """Say it at once, past pytest's capturing, and again in the summary."""
+        self.blocked.append(text)
+        stream = config.stash.get(fault_handler_stderr_fd_key, None)
+        with suppress(OSError):
+            os.write(2 if stream is None else stream, f"\nseatrial: {escape(text)}\n".encode())
 
     def _slot(self, item: pytest.Item) -> Slot | None:
         """The slot of the item, if the caller is on its stack."""
@@ -114,11 +126,12 @@ class ConcurrentRun:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         """Run a sync test in the item's thread."""
+        __tracebackhide__ = True
         slot = self._slot(pyfuncitem)
         if slot is None:
             return (yield)
-        if slot.cancelled is not None:
-            raise TrialCancelled(slot.cancelled)
+        if slot.stop is not None:
+            raise slot.stop
         thread = slot.thread
         if thread is None:
             return (yield)
@@ -148,11 +161,42 @@ class ConcurrentRun:
             call.duration = max(0.0, call.duration - slot.lag_s)
         return (yield)
 
+    @pytest.hookimpl(tryfirst=True, optionalhook=True)
+    def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> bool | None:
+        """Keep the time of pytest-timeout: its own alarm is the process's, and ends all of it."""
+        slot = self._slot(item)
+        if self._section is None or slot is None:
+            return None
+        hub = self._section.hub
+        slot.alarm += 1
+        number = slot.alarm
+
+        def expire() -> None:
+            if slot.alarm == number and not slot.over and slot.stop is None:
+                slot.stop = pytest.fail.Exception(
+                    f"Timeout (>{settings.timeout}s) from pytest-timeout.", pytrace=False
+                )
+                hub.wake(slot)
+
+        hub.at(time.monotonic() + settings.timeout, expire)
+        return True
+
+    @pytest.hookimpl(tryfirst=True, optionalhook=True)
+    def pytest_timeout_cancel_timer(self, item: pytest.Item) -> bool | None:
+        """Forget the time that was kept for the item."""
+        slot = self._slot(item)
+        if slot is None:
+            return None
+        slot.alarm += 1
+        return True
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what ran alone, and what nobody in flight can be shown to have written."""
         if self.unattributed:
             terminalreporter.write_sep("=", "Written during concurrent trials, by none of them")
             terminalreporter.write_line(escape(self.unattributed))
+        for text in self.blocked:
+            terminalreporter.write_line(escape(text, keep=""))
         for reason, count in sorted(self.alone.items()):
             trials = "1 trial" if count == 1 else f"{count} trials"
             terminalreporter.write_line(f"{trials} ran one at a time: {escape(reason, keep='')}")

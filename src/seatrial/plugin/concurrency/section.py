@@ -9,6 +9,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from seatrial.plugin.cancelled import TrialCancelled
+from seatrial.plugin.concurrency.anyio_runners import route_anyio
 from seatrial.plugin.concurrency.assertions import explain_assertions, name_current_tests
 from seatrial.plugin.concurrency.eligibility import Section, is_sync, section_of
 from seatrial.plugin.concurrency.event_loops import ItemLoops
@@ -27,6 +29,7 @@ from seatrial.plugin.concurrency.streams import route_streams
 from seatrial.plugin.concurrency.thread_errors import route_thread_errors
 from seatrial.plugin.concurrency.unsafe import refuse_patching
 from seatrial.plugin.concurrency.warning_routes import report_warnings, route_warnings
+from seatrial.plugin.concurrency.watchdog import watched
 from seatrial.plugin.keys import plan_key
 
 __all__ = ["SectionRun"]
@@ -44,6 +47,7 @@ class SectionRun:
         concurrency: int,
         pace: Pace,
         unattributed: Callable[[str], None],
+        blocked: Callable[[str], None],
     ) -> None:
         self._session = session
         self._source = source
@@ -51,6 +55,7 @@ class SectionRun:
         self._concurrency = concurrency
         self._pace = pace
         self._unattributed = unattributed
+        self._blocked = blocked
         self.hub = Hub()
         self._in_flight: list[Slot] = []
         self._setup_state = SectionSetupState(self.hub, session._setupstate)
@@ -144,8 +149,8 @@ class SectionRun:
         if reason is None:
             return
         for slot in self._in_flight:
-            if slot.cancelled is None:
-                slot.cancelled = reason
+            if slot.stop is None:
+                slot.stop = TrialCancelled(reason)
                 self.hub.wake(slot)
 
     def _stop_reason(self) -> str | None:
@@ -230,12 +235,14 @@ class SectionRun:
                 explain_assertions(item),
                 name_current_tests(item),
                 self._fixtures.routed(),
+                route_anyio(self.hub),
                 ItemLoops(self.hub, self._concurrency).routed(),
                 route_streams(self.hub, config, self._unattributed),
                 route_logs(config),
                 route_warnings(item),
                 route_thread_errors(self.hub, config),
                 refuse_patching(self.hub),
+                watched(self.hub, self._in_flight, self._blocked),
             ):
                 stack.enter_context(part)
             yield

@@ -28,7 +28,7 @@ class Slot:
         position: Its place in the session's items, from 0.
         greenlet: Its stack, where it was last suspended.
         phase: "setup", "call" or "teardown".
-        cancelled: Why it must stop, or None; its tear-down still runs.
+        stop: What ends its set-up or call, once it must end; its tear-down still runs.
         over: Whether its protocol has ended; whatever comes later is not its own any more.
         fixture_depth: How many function-scoped fixtures of the user's are running on its stack.
         shared_depth: How many shared fixtures it is setting up or tearing down.
@@ -37,12 +37,13 @@ class Slot:
         warnings: What it was warned of, in order.
         thread_errors: What threads of its own died of, for pytest's plugin that reports them.
         ready_at: When it last became ready to go on, on the monotonic clock; None while it is not.
+        alarm: Number of the time limit of pytest-timeout that holds; a higher one replaces it.
         lag_s: Seconds of the current phase in which it was ready and others were served.
     """
 
     __slots__ = (
         "__weakref__",
-        "cancelled",
+        "alarm",
         "fixture_copies",
         "fixture_depth",
         "greenlet",
@@ -54,6 +55,7 @@ class Slot:
         "position",
         "ready_at",
         "shared_depth",
+        "stop",
         "streams",
         "tasks",
         "thread",
@@ -66,7 +68,7 @@ class Slot:
         self.position = position
         self.greenlet: Any = None
         self.phase = "setup"
-        self.cancelled: str | None = None
+        self.stop: BaseException | None = None
         self.over = False
         self.fixture_depth = 0
         self.shared_depth = 0
@@ -79,6 +81,11 @@ class Slot:
         self.streams: dict[str, Any] = {}
         self.ready_at: float | None = None
         self.lag_s = 0.0
+        self.alarm = 0
+
+    def must_stop(self) -> bool:
+        """Whether it must end now."""
+        return self.stop is not None and self.phase != "teardown"
 
     def note_ready(self) -> None:
         """Remember since when the item could go on."""
