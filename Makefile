@@ -55,10 +55,9 @@ check: .venvs/dev/ready  ## Format, lint, import rules, types and the fast tests
 	@echo "check: fast tests"
 	@$(dev) -m pytest -q -n 2 --dist loadfile $(wildcard tests/unit tests/contract)
 
-bench: .venvs/dev/ready  ## Measure what the project promises
-	@if ls benchmarks/bench_*.py >/dev/null 2>&1; then \
-		for file in benchmarks/bench_*.py; do echo "bench: $$file"; $(dev) $$file || exit 1; done; \
-	else echo "bench: there are no benchmarks yet; benchmarks/README.md says what will be measured"; fi
+bench:  ## Measure what the project promises; fails if a promise is broken (ARGS="--help")
+	$(call require_python,bench)
+	@$(PYTHON) -m benchmarks $(ARGS)
 
 matrix: .venvs/matrix/ready  ## Run the tests on every supported pytest and on the lowest dependencies
 	@echo "matrix: running nox$(if $(SESSION), for $(SESSION))"
@@ -67,10 +66,15 @@ matrix: .venvs/matrix/ready  ## Run the tests on every supported pytest and on t
 clean:  ## Remove the environments and caches
 	@rm -rf .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 
-# $(1): the environment's name, $(2): what it is made of, for the reader.
-define make_environment
+# $(1): who needs it, for the reader.
+define require_python
 @if [ -z "$(PYTHON)" ]; then echo "$(1): needs Python 3.11 or newer; none of $(candidates) runs here. Name one: PYTHON=/path/to/python" >&2; exit 1; fi
 @$(PYTHON) $(new_enough) 2>/dev/null || { echo "$(1): needs Python 3.11 or newer with venv; '$(PYTHON)' is not one, or does not run" >&2; exit 1; }
+endef
+
+# $(1): the environment's name, $(2): what it is made of, for the reader.
+define make_environment
+$(call require_python,$(1))
 @echo "$(1): making .venvs/$(1) with $$($(PYTHON) --version)"
 @.venvs/$(1)/bin/python -c '' 2>/dev/null || rm -rf .venvs/$(1)
 @$(PYTHON) -m venv .venvs/$(1)

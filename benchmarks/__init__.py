@@ -1,0 +1,1 @@
+"""What Seatrial promises of time and memory, measured beside what a user would pick instead."""
