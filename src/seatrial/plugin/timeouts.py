@@ -12,7 +12,6 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Generator
-from contextvars import copy_context
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
@@ -209,10 +208,8 @@ class TimedBody:
                 failure = error
             ended.set()
 
-        thread = threading.Thread(
-            target=copy_context().run, args=(run,), name="seatrial-trial", daemon=True
-        )
-        thread.start()
+        thread = threading.Thread(target=run, name="seatrial-trial", daemon=True)
+        thread.start()  # in a copy of this context, as all threads that a trial starts
         try:
             in_time = ended.wait(min(self.limit.seconds, threading.TIMEOUT_MAX))
         except BaseException:  # Ctrl-C
