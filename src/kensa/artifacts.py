@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from kensa.results import results_document, trace_rows
-from seatrial.files import make_private_folder, write_atomic
+from seatrial.files import make_private_folder, write_atomic, write_json
 from seatrial.run import Run
 
 __all__ = ["write_artifacts"]
@@ -25,9 +25,9 @@ def write_artifacts(run: Run, folder: Path) -> Path:
     # Private even where the folder is the project's own: they hold what users told the agent.
     traces = make_private_folder(folder / "traces") / "runs" / run.run_id
     traces.mkdir(parents=True, exist_ok=True)
-    rows = (json.dumps(row, sort_keys=True, allow_nan=False) for row in trace_rows(run))
-    write_atomic(traces / "trials.jsonl", "".join(f"{row}\n" for row in rows))
+    row = json.JSONEncoder(sort_keys=True, allow_nan=False)
+    lines = (f"{row.encode(document)}\n" for document in trace_rows(run))
+    write_atomic(traces / "trials.jsonl", lines)
     results = make_private_folder(folder / "results") / f"{run.run_id}.json"
-    text = json.dumps(results_document(run), indent=2, allow_nan=False)
-    write_atomic(results, f"{text}\n")
+    write_json(results, results_document(run), levels=2)
     return results

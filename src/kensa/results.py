@@ -5,10 +5,12 @@ Everything is a pure function of the `Run`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from kensa.policy import EvalPolicy
-from kensa.trace import trace_document
+from kensa.trace import span_document, trace_document
 from seatrial.run import Group, Run
-from seatrial.snapshot import Json, JsonObject
+from seatrial.snapshot import JsonObject
 from seatrial.trace import Trace
 from seatrial.trial import Outcome, TrialRecord
 
@@ -27,10 +29,11 @@ _SMOKE_CASE = "kensa_smoke"
 _SMOKE_TEST = "test_kensa_smoke.py::test_kensa_smoke"
 
 
-def results_document(run: Run) -> JsonObject:
-    """All trials and aggregates of a run's evals, for `results/<run_id>.json`."""
-    groups = run.groups("kensa")
-    trials: list[Json] = [_trial(group, record) for group in groups for record in group.records]
+def results_document(run: Run) -> Mapping[str, object]:
+    """All trials and aggregates of a run's evals, for `results/<run_id>.json`.
+
+    The trials are to be read once: each is made when its turn comes.
+    """
     interruption: JsonObject | None = None
     if run.incomplete:
         interruption = {"kind": "incomplete", "message": "; ".join(run.incomplete)}
@@ -39,18 +42,25 @@ def results_document(run: Run) -> JsonObject:
         "run_id": run.run_id,
         "complete": not run.incomplete,
         "interruption": interruption,
-        "trials": trials,
-        "aggregates": list(aggregates(run)),
+        "trials": _trials(run),
+        "aggregates": aggregates(run),
     }
+
+
+def _trials(run: Run) -> Iterator[JsonObject]:
+    for group in run.groups("kensa"):
+        case_id = _case_id(group)
+        for record in group.records:
+            yield _trial(group, case_id, record)
 
 
 def aggregates(run: Run) -> list[JsonObject]:
     """One document per case, by group id; also of cases that never ran, with verdict null."""
-    documents = [_aggregate(group) for group in run.groups("kensa")]
+    documents = [_aggregate(run, group) for group in run.groups("kensa")]
     return sorted(documents, key=lambda document: str(document["group_id"]))
 
 
-def _aggregate(group: Group) -> JsonObject:
+def _aggregate(run: Run, group: Group) -> JsonObject:
     tally = group.tally
     verdict = EvalPolicy().verdict(tally)
     ran = tally.counted - tally.lost
@@ -70,11 +80,12 @@ def _aggregate(group: Group) -> JsonObject:
         "smoke": is_smoke(group),
         "trials": [
             {
-                "nodeid": record.nodeid,
-                "trial_index": record.key.index,
-                "status": _STATUS[record.outcome],
+                "nodeid": trial.nodeid,
+                "trial_index": trial.key.index,
+                "status": _STATUS[attempt.outcome],
             }
-            for record in group.records
+            for trial in group.planned
+            if (attempt := run.ended(trial.nodeid)) is not None
         ],
     }
 
@@ -91,12 +102,12 @@ def _case_id(group: Group) -> str:
     return group.key.case or "default"
 
 
-def _trial(group: Group, record: TrialRecord) -> JsonObject:
+def _trial(group: Group, case_id: str, record: TrialRecord) -> JsonObject:
     failure = record.failure
     return {
         "nodeid": record.nodeid,
         "group_id": group.key.label,
-        "case_id": _case_id(group),
+        "case_id": case_id,
         "trial_index": record.key.index,
         "configured_trials": record.key.total,
         "status": _STATUS[record.outcome],
@@ -120,24 +131,21 @@ def _trial(group: Group, record: TrialRecord) -> JsonObject:
     }
 
 
-def trace_rows(run: Run) -> list[JsonObject]:
+def trace_rows(run: Run) -> Iterator[JsonObject]:
     """One row per trial that ran a case, for `traces/runs/<run_id>/trials.jsonl`."""
-    rows: list[JsonObject] = []
     for group in run.groups("kensa"):
+        case_id = _case_id(group)
         for record in group.records:
             if record.case is None:
                 continue
-            case_id = _case_id(group)
-            rows.append(
-                {
-                    "id": f"{run.run_id}_{case_id}_trial{record.key.index}",
-                    "run_id": run.run_id,
-                    "case_id": case_id,
-                    "case": record.case,
-                    "output": record.output,
-                    "status": _STATUS[record.outcome],
-                    "duration_ms": round(record.duration_s * 1000, 3),
-                    "spans": trace_document(record.trace or Trace())["spans"],
-                }
-            )
-    return rows
+            trace = record.trace or Trace()
+            yield {
+                "id": f"{run.run_id}_{case_id}_trial{record.key.index}",
+                "run_id": run.run_id,
+                "case_id": case_id,
+                "case": record.case,
+                "output": record.output,
+                "status": _STATUS[record.outcome],
+                "duration_ms": round(record.duration_s * 1000, 3),
+                "spans": [span_document(span) for span in trace.spans],
+            }

@@ -139,6 +139,8 @@ class Trace:
         turn. Only a direct child can be an echo: an agent that calls a tool from within a tool
         has its own spans in between.
         """
+        if len(self.spans) < 2:
+            return {}
         by_id = {span.span_id: span for span in self.spans}
         echoes = dict(_inner_outer(self.spans, by_id))
         outermost = {inner: _outermost(outer, echoes) for inner, outer in echoes.items()}

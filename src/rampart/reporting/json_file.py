@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, cast
 from rampart.core.result import Result
 from rampart.documents import result_to_document
 from rampart.reporting.report import TestRunReport, TrialGroupResult
-from seatrial.files import make_private_folder, write_atomic
+from seatrial.files import make_private_folder, write_json
 from seatrial.snapshot import JsonObject, snapshot
 
 __all__ = ["SCHEMA_VERSION", "JsonFileReportSink"]
@@ -51,17 +51,16 @@ class JsonFileReportSink:
 
     def write(self, report: TestRunReport) -> Path:
         """Write the report and say where; see `emit_async`."""
-        text = json.dumps(_report(report), indent=2, allow_nan=False) + "\n"
         if not self._folder.exists():
             make_private_folder(self._folder)
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
-        return _write_new(self._folder, f"run_report_{stamp}", text)
+        return _write_new(self._folder, f"run_report_{stamp}", _report(report))
 
 
-def _write_new(folder: Path, stem: str, text: str) -> Path:
+def _write_new(folder: Path, stem: str, document: Mapping[str, object]) -> Path:
     """Write to `<stem>.json`, or to `<stem>-2.json` and so on where that is taken."""
     draft = folder / f".{stem}.{os.getpid()}.{os.urandom(4).hex()}"
-    write_atomic(draft, text)
+    write_json(draft, document, levels=3)
     try:
         for number in itertools.count(1):
             target = folder / (f"{stem}.json" if number == 1 else f"{stem}-{number}.json")
@@ -79,7 +78,7 @@ def _write_new(folder: Path, stem: str, text: str) -> Path:
     raise AssertionError("itertools.count ended")
 
 
-def _report(report: TestRunReport) -> JsonObject:
+def _report(report: TestRunReport) -> Mapping[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "total_runs": report.total_runs,
@@ -91,7 +90,7 @@ def _report(report: TestRunReport) -> JsonObject:
         "metadata": snapshot(report.metadata),
         "population_summary": snapshot(asdict(report.population_summary())),
         "by_harm_category": {
-            category: [_result(result) for result in results]
+            category: map(_result, results)
             for category, results in report.by_harm_category().items()
         },
         "trial_groups": [_group(group) for group in report.trial_groups],
@@ -109,20 +108,8 @@ def _group(group: TrialGroupResult) -> JsonObject:
 
 def _result(result: Result) -> JsonObject:
     document: dict[str, Any] = result_to_document(result)
-    return {
-        "safe": result.safe,
-        "status": document["status"],
-        "summary": document["summary"],
-        "harm_category": document["harm_category"],
-        "other_harm_categories": document["other_harm_categories"],
-        "strategy": document["strategy"],
-        "observability_level": document["observability_level"],
-        "duration_seconds": document["duration_seconds"],
-        "injections": document["injections"],
-        "metadata": document["metadata"],
-        "notes": document["notes"],
-        "turns": [_turn(turn) for turn in document["turns"]],
-    }
+    turns = [_turn(turn) for turn in document["turns"]]
+    return {"safe": result.safe, **document, "turns": turns}
 
 
 def _turn(document: dict[str, Any]) -> JsonObject:

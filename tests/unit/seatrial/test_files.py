@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from seatrial.files import make_private_folder, write_atomic
+from seatrial.files import make_private_folder, write_atomic, write_json
 
 needs_modes = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 
@@ -47,3 +48,33 @@ def test_text_that_cannot_be_encoded_leaves_the_old_file_and_nothing_else(tmp_pa
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_atomic(tmp_path / "missing" / "out.json", "")
+
+
+@pytest.mark.parametrize(
+    "document", [{}, [], {"a": []}, {"a": {"b": [1, "é", None]}}, [[["x"]], {"y": {}}], "text", 1.5]
+)
+@pytest.mark.parametrize("levels", [0, 1, 2, 9])
+def test_a_json_document_is_written_as_it_is(tmp_path: Path, document: object, levels: int) -> None:
+    write_json(tmp_path / "out.json", document, levels=levels)
+    assert json.loads((tmp_path / "out.json").read_text()) == document
+
+
+def test_items_below_the_levels_laid_out_have_a_line_each(tmp_path: Path) -> None:
+    document = {"trials": ({"n": n, "of": [2]} for n in (1, 2)), "done": True}
+    write_json(tmp_path / "out.json", document, levels=2)
+    assert (tmp_path / "out.json").read_text().splitlines() == [
+        "{",
+        '  "trials": [',
+        '    {"n": 1, "of": [2]},',
+        '    {"n": 2, "of": [2]}',
+        "  ],",
+        '  "done": true',
+        "}",
+    ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), object()])
+def test_what_is_not_json_leaves_no_file(tmp_path: Path, value: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        write_json(tmp_path / "out.json", {"a": [value]}, levels=2)
+    assert list(tmp_path.iterdir()) == []
