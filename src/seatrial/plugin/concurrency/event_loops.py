@@ -90,7 +90,7 @@ class ItemLoops:
                 if loop is hub.loop:
                     return slot.thread.ask(lambda: run_until_complete(loop, future))
                 return original(loop, future)
-            if not hub.is_here() or not hub.adopts(loop):
+            if not hub.is_here() or hub.is_lent or not hub.adopts(loop):
                 return original(loop, future)
             self._prepare(loop)
             is_new = not asyncio.isfuture(future)
@@ -116,8 +116,7 @@ class ItemLoops:
         def is_due() -> bool:
             return future.done() or slot.must_stop()
 
-        future.add_done_callback(lambda _: self._hub.wake(slot))
-        with self._hub.awaiting():
+        with self._hub.awaiting(future):
             self._hub.wait(is_due)
             if not future.done():
                 stopped = True

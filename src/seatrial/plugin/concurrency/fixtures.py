@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from typing import Any
 
@@ -38,10 +39,13 @@ _teardown_yield_fixture = _pytest.fixtures._teardown_yield_fixture
 class ItemFixtures:
     """Gives every item in flight its own fixtures, and lets one at a time set a shared one up."""
 
-    def __init__(self, hub: Hub, session: pytest.Session) -> None:
+    def __init__(self, hub: Hub, session: pytest.Session, in_flight: list[Slot]) -> None:
         self._hub = hub
+        self._in_flight = in_flight
         self._manager = session._fixturemanager
         self._getfixturedefs = self._manager.getfixturedefs
+        # Shared ones that hold the value for this section's parameters, and so do all they need.
+        self._settled: set[FixtureDef[Any]] = set()
         self._gate_owner: Slot | None = None
         self._gate_depth = 0
         self._gate_queue: list[Slot] = []
@@ -109,9 +113,12 @@ class ItemFixtures:
         def execute(definition: FixtureDef[Any], request: Any) -> Any:
             __tracebackhide__ = True
             slot = self._slot_for(definition)
-            if slot is None or definition.cached_result is not None:
+            is_ready = definition in self._settled and definition.cached_result is not None
+            if slot is None or is_ready:
                 return _execute(definition, request)
-            return self._shared(slot, lambda: _execute(definition, request))
+            value = self._shared(slot, lambda: _execute(definition, request))
+            self._settled.add(definition)
+            return value
 
         return execute
 
@@ -141,19 +148,31 @@ class ItemFixtures:
         self._gate_owner = slot
         slot.shared_depth += 1
         scope = current_scope()
+        changed: dict[ContextVar[Any], Any] = {}
 
         def in_trial() -> Any:
             __tracebackhide__ = True
             token = bind(scope) if scope is not None else None
+            before = copy_context()
             try:
                 return function()
             finally:
+                after = copy_context()
+                changed.update(
+                    (name, value)
+                    for name, value in after.items()
+                    if name not in before or before[name] is not value
+                )
                 if token is not None:
                     unbind(token)
 
         try:
             return self._hub.call_in_main_context(in_trial)
         finally:
+            for name, value in changed.items():
+                name.set(value)
+                for other in self._in_flight:
+                    _set_in(other, name, value)
             slot.shared_depth -= 1
             self._gate_owner = self._gate_queue.pop(0) if self._gate_queue else None
             if self._gate_owner is not None:
@@ -165,6 +184,9 @@ class ItemFixtures:
             slot = slot_of_context()
             if slot is not None and slot.thread is not None and slot.thread.is_current():
                 return slot.thread.ask(lambda: _getfixturevalue(request, argname))
+            if slot is not None and self._hub.running is None and self._hub.is_main_thread():
+                with self._hub.lent_to(slot):
+                    return _getfixturevalue(request, argname)
             return _getfixturevalue(request, argname)
 
         return getfixturevalue
@@ -197,6 +219,13 @@ class ItemFixtures:
             return call()
         finally:
             slot.fixture_depth -= 1
+
+
+def _set_in(slot: Slot, name: ContextVar[Any], value: Any) -> None:
+    """Let an item that started earlier see what a shared fixture set."""
+    if slot.context is not None:
+        with suppress(RuntimeError):  # its thread is in the context: the test runs already
+            slot.context.run(name.set, value)
 
 
 def _effective_scope(item: pytest.Function, name: str, definition: FixtureDef[Any]) -> Scope:

@@ -34,6 +34,7 @@ class Hub:
     Attributes:
         running: The slot whose stack is being run; None while the hub itself or the loop runs.
         loop: The event loop that items wait on; None before the first one does.
+        is_lent: Whether `running` was entered from the loop, where nobody can wait.
         turn: Grows whenever an item is resumed, or the loop answers a `ping`.
         errors: What escaped from an item's protocol: an interruption, or an error of pytest's own.
     """
@@ -47,16 +48,30 @@ class Hub:
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._poked = threading.Event()
-        self._awaited = 0
+        self._futures: list[asyncio.Future[Any]] = []
         self._is_idle = False
         self.running: Slot | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.is_lent = False
         self.turn = 0
         self.errors: list[BaseException] = []
 
     def is_here(self) -> bool:
         """Whether the caller runs on an item's stack, and not in the loop or in a thread."""
-        return self.running is not None and threading.get_ident() == self._thread
+        return self.running is not None and self.is_main_thread()
+
+    def is_main_thread(self) -> bool:
+        """Whether the caller runs on pytest's own thread."""
+        return threading.get_ident() == self._thread
+
+    @contextmanager
+    def lent_to(self, slot: Slot) -> Iterator[None]:
+        """Let code that the loop runs enter pytest for its item in the body; it cannot wait there."""
+        self.running, self.is_lent = slot, True
+        try:
+            yield
+        finally:
+            self.running, self.is_lent = None, False
 
     def start(self, slot: Slot, protocol: Callable[[], object]) -> None:
         """Run an item's protocol on a stack of its own, until it first waits."""
@@ -71,7 +86,7 @@ class Hub:
                 slot.over = True
 
         slot.greenlet = greenlet(run, self._main)
-        slot.greenlet.gr_context = copy_context()
+        slot.context = slot.greenlet.gr_context = copy_context()
         self._resume(slot)
 
     def wait(self, is_done: Callable[[], bool], *, until: float | None = None) -> bool:
@@ -84,6 +99,11 @@ class Hub:
         """
         slot = self.running
         assert slot is not None
+        if self.is_lent and not is_done():
+            raise RuntimeError(
+                f"{slot.item.nodeid} would have to wait for another trial, in the middle of the event"
+                " loop that both run on. Request the fixture as an argument of the test"
+            )
         if until is not None:
             self.at(until, lambda: self.wake(slot))
         while not is_done():
@@ -93,26 +113,17 @@ class Hub:
             self._main.switch()
         return True
 
-    def wait_for(self, future: asyncio.Future[Any], *, until: float | None = None) -> bool:
-        """Suspend the running item until a future of the hub's loop is done.
-
-        Returns:
-            Whether it is done.
-        """
+    @contextmanager
+    def awaiting(self, future: asyncio.Future[Any]) -> Iterator[None]:
+        """Make the hub run its loop while an item waits for a future of it in the body."""
         slot = self.running
         assert slot is not None
         future.add_done_callback(lambda _: self.wake(slot))
-        with self.awaiting():
-            return self.wait(future.done, until=until)
-
-    @contextmanager
-    def awaiting(self) -> Iterator[None]:
-        """Make the hub run its loop while items wait in the body: they wait for something in it."""
-        self._awaited += 1
+        self._futures.append(future)
         try:
             yield
         finally:
-            self._awaited -= 1
+            self._futures.remove(future)
 
     def wake(self, slot: Slot) -> None:
         """Let a waiting item look at its condition again. Callable from every thread."""
@@ -157,7 +168,7 @@ class Hub:
 
     def adopts(self, loop: asyncio.AbstractEventLoop) -> bool:
         """Whether items can wait on this loop together: there is one such loop at a time."""
-        if self._awaited == 0 or self.loop is None or self.loop.is_closed():
+        if not self._futures or self.loop is None or self.loop.is_closed():
             self.loop = loop
         return self.loop is loop
 
@@ -199,7 +210,7 @@ class Hub:
     def _idle(self) -> None:
         delay = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
         loop = self.loop
-        if loop is None or loop.is_closed() or self._awaited == 0:
+        if loop is None or loop.is_closed() or not self._futures:
             self._poked.wait(delay)
             self._poked.clear()
             return
@@ -207,8 +218,10 @@ class Hub:
         timer = None if delay is None else loop.call_later(delay, self._stop_loop)
         try:
             loop.run_forever()
-        except SystemExit:
-            pass  # a task raises it through the loop; the item that waits for the task gets it too
+        except (SystemExit, KeyboardInterrupt) as error:
+            # A task raises it through the loop; the item that waits for the task gets it too.
+            if not any(_raised(future, error) for future in self._futures):
+                raise
         finally:
             self._is_idle = False
             if timer is not None:
@@ -218,3 +231,7 @@ class Hub:
         # A call that comes late may find the loop run by somebody else.
         if self._is_idle and self.loop is not None:
             self.loop.stop()
+
+
+def _raised(future: asyncio.Future[Any], error: BaseException) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is error

@@ -55,30 +55,42 @@ class _Worker:
     """One thread and the queues to and from it."""
 
     def __init__(self, name: str, context: Context, tell: Callable[[], None]) -> None:
-        self.calls: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self.messages: queue.SimpleQueue[_Answer | Callable[[], Any]] = queue.SimpleQueue()
-        self.replies: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         self.is_left_behind = False
+        self._inbox: queue.SimpleQueue[_Answer | Callable[[], Any] | None] = queue.SimpleQueue()
         self._context = context
         self._tell = tell
         self.thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self.thread.start()
 
+    def put(self, message: _Answer | Callable[[], Any] | None) -> None:
+        """Send a call, the answer to a question, or the end."""
+        self._inbox.put(message)
+
     def ask(self, function: Callable[[], Any]) -> Any:
+        """Let the item's stack run `function`; called in the thread, which serves it meanwhile."""
         __tracebackhide__ = True
         if self.is_left_behind:
             raise RuntimeError("the trial is over")
-        self.messages.put(function)
-        self._tell()
-        return self.replies.get().get()
+        self._send(function)
+        while True:
+            message = self._inbox.get()
+            if isinstance(message, _Answer):
+                return message.get()
+            assert message is not None
+            self._send(_Answer(message))
 
     def _serve(self) -> None:
-        while (function := self.calls.get()) is not None:
-            answer = self._context.run(_Answer, function)
+        while (message := self._inbox.get()) is not None:
+            assert not isinstance(message, _Answer)
+            answer = self._context.run(_Answer, message)
             if self.is_left_behind:
                 return
-            self.messages.put(answer)
-            self._tell()
+            self._send(answer)
+
+    def _send(self, message: _Answer | Callable[[], Any]) -> None:
+        self.messages.put(message)
+        self._tell()
 
 
 class ItemThread:
@@ -100,7 +112,7 @@ class ItemThread:
         """
         __tracebackhide__ = True
         worker = self._started()
-        worker.calls.put(function)
+        worker.put(function)
         while True:
             self._hub.wait(
                 lambda: self._slot.must_stop() or not worker.messages.empty(), until=until
@@ -113,7 +125,7 @@ class ItemThread:
             message = worker.messages.get()
             if isinstance(message, _Answer):
                 return message.get()
-            worker.replies.put(_Answer(message))
+            worker.put(_Answer(message))
 
     def run_body(self, function: Callable[[], Any], limit: TimeLimit | None) -> Any:
         """Run the test itself; given up on when its time is over or it must stop.
@@ -155,7 +167,7 @@ class ItemThread:
     def end(self) -> None:
         """Let the thread end, now that nothing more will be called."""
         if self._worker is not None:
-            self._worker.calls.put(None)
+            self._worker.put(None)
 
     def _started(self) -> _Worker:
         if self._worker is None:

@@ -30,7 +30,6 @@ def run_phases(
     slot: Slot,
     *,
     reporting: Callable[[int], None],
-    leaving: Callable[[Slot], pytest.Item | None],
 ) -> None:
     """Set up, call and tear down, as pytest's own runner does.
 
@@ -56,8 +55,7 @@ def run_phases(
         reporting(slot.position)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         log(*reports)
-        slot.phase = "teardown"
-        log(phase("teardown", nextitem=leaving(slot)))
+        log(phase("teardown", nextitem=None))
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     finally:
         item._request = False  # type: ignore[assignment]

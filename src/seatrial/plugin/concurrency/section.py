@@ -58,8 +58,8 @@ class SectionRun:
         self._blocked = blocked
         self.hub = Hub()
         self._in_flight: list[Slot] = []
-        self._setup_state = SectionSetupState(self.hub, session._setupstate)
-        self._fixtures = ItemFixtures(self.hub, session)
+        self._setup_state = SectionSetupState(self.hub, session._setupstate, self._is_last)
+        self._fixtures = ItemFixtures(self.hub, session, self._in_flight)
         self._interruption = Interruption(self.hub.poke)
         self._call_protocol: Callable[..., object] | None = None
         self._closer: Slot | None = None
@@ -95,7 +95,7 @@ class SectionRun:
         """Run the phases of the item whose stack this is."""
         slot = self.hub.running
         assert slot is not None
-        run_phases(slot, reporting=self._source.reporting, leaving=self._leave)
+        run_phases(slot, reporting=self._source.reporting)
 
     def _launch(self) -> bool:
         """Start as many items as may start now.
@@ -179,17 +179,16 @@ class SectionRun:
         counts = Counter(slot.item.originalname for slot in self._in_flight)
         return counts[item.originalname] >= cap
 
-    def _leave(self, slot: Slot) -> pytest.Item | None:
-        """Decide, as an item enters its tear-down, whether it takes the shared fixtures with it.
+    def _is_last(self) -> tuple[bool, pytest.Item | None]:
+        """Decide, for an item that is torn down, whether it takes the shared fixtures with it.
 
         The last one does, after waiting for the others, so that they are torn down in a report of
-        an item that used them.
-
-        Returns:
-            The item up to which to tear down then.
+        an item that used them. If the session breaks off, its end tears them down.
         """
+        slot = self.hub.running
+        assert slot is not None
         if self._closer is not None or self._is_followed(slot):
-            return None
+            return False, None
         self._closer = slot
         self.hub.wait(
             lambda: (
@@ -198,11 +197,10 @@ class SectionRun:
             )
         )
         self._closer = None
-        if self._is_followed(slot):
-            return None
-        self._setup_state.last = slot.item
+        if self._is_followed(slot) or self.hub.errors or self._interruption.requested:
+            return False, None
         position = None if self._is_stopping() else self._source.peek()
-        return None if position is None else self._session.items[position]
+        return True, None if position is None else self._session.items[position]
 
     def _is_followed(self, slot: Slot) -> bool:
         """Whether an item in flight, or the next one, will enter its tear-down later."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from _pytest.outcomes import TEST_OUTCOME
 from _pytest.runner import SetupState
 
 from seatrial.plugin.concurrency.hub import Hub
@@ -17,15 +18,25 @@ class SectionSetupState(SetupState):
     """Stands in for the session's own while items with the same parent are in flight.
 
     Collectors stay in the session's stack. Each item has one entry here, which leaves with the item;
-    the last item gets back onto the stack and is torn down together with its collectors.
+    the last item tears them down in its own tear-down, as without concurrency.
     """
 
-    def __init__(self, hub: Hub, shared: SetupState) -> None:
+    def __init__(
+        self, hub: Hub, shared: SetupState, is_last: Callable[[], tuple[bool, pytest.Item | None]]
+    ) -> None:
+        """Stand in for `shared`.
+
+        Args:
+            hub: Knows which item is calling.
+            shared: The session's own.
+            is_last: Whether the running item, torn down but for what it shares, is the last one,
+                and which item runs next then. May wait for others.
+        """
         super().__init__()
         self._hub = hub
         self._shared = shared
+        self._is_last = is_last
         self._own: dict[pytest.Item, SetupState] = {}
-        self.last: pytest.Item | None = None
 
     @property
     def stack(self) -> dict[Any, Any]:
@@ -51,7 +62,7 @@ class SectionSetupState(SetupState):
         own.stack[item] = ([item.teardown], None)
         try:
             item.setup()
-        except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+        except TEST_OUTCOME as error:
             own.stack[item] = (own.stack[item][0], (error, error.__traceback__))
             raise
 
@@ -61,21 +72,31 @@ class SectionSetupState(SetupState):
         (self._shared if own is None else own).addfinalizer(finalizer, node)
 
     def teardown_exact(self, nextitem: pytest.Item | None) -> None:
-        """Tear the running item down, and its collectors if it is `last`."""
+        """Tear the running item down, and its collectors if it is the last one.
+
+        `nextitem` means nothing here: only the last item has a next one.
+        """
         slot = self._hub.running
         assert slot is not None
+        errors: list[BaseException] = []
         own = self._own.get(slot.item)
-        if self.last is not slot.item:
-            if own is not None:
-                try:
-                    own.teardown_exact(None)
-                finally:
-                    del self._own[slot.item]
-            return
         if own is not None:
-            self._shared.stack.update(own.stack)
-            del self._own[slot.item]
-        self._shared.teardown_exact(nextitem)
+            try:
+                own.teardown_exact(None)
+            except TEST_OUTCOME as error:
+                errors.append(error)
+            finally:
+                del self._own[slot.item]
+        is_last, following = self._is_last()
+        if is_last:
+            try:
+                self._shared.teardown_exact(following)
+            except TEST_OUTCOME as error:
+                errors.append(error)
+        if len(errors) > 1:
+            raise BaseExceptionGroup("errors during test teardown", errors[::-1])
+        if errors:
+            raise errors[0]
 
     def leave(self) -> None:
         """Give what nobody tore down back to the session, which does it at its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -26,6 +26,7 @@ class Slot:
     Attributes:
         item: The item.
         position: Its place in the session's items, from 0.
+        context: The context of its code.
         greenlet: Its stack, where it was last suspended.
         phase: "setup", "call" or "teardown".
         stop: What ends its set-up or call, once it must end; its tear-down still runs.
@@ -44,6 +45,7 @@ class Slot:
     __slots__ = (
         "__weakref__",
         "alarm",
+        "context",
         "fixture_copies",
         "fixture_depth",
         "greenlet",
@@ -67,6 +69,7 @@ class Slot:
         self.item = item
         self.position = position
         self.greenlet: Any = None
+        self.context: Context | None = None
         self.phase = "setup"
         self.stop: BaseException | None = None
         self.over = False
