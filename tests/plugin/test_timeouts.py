@@ -448,6 +448,7 @@ def test_a_rerun_may_replace_a_time_out(
 def test_workers_of_xdist_limit_their_trials(
     pytester: pytest.Pytester, safety_tests: SafetyTests
 ) -> None:
+    pytest.importorskip("xdist")
     safety_tests(
         """
         import asyncio, threading

@@ -11,7 +11,7 @@ from seatrial.plugin.trial_options import TrialOptions, trial_options
 
 
 def options_of(pytester: pytest.Pytester, *arguments: str) -> TrialOptions:
-    return trial_options(pytester.parseconfigure(*arguments))
+    return trial_options(pytester.parseconfig(*arguments))
 
 
 def test_without_options_trials_run_one_by_one_and_as_long_as_they_like(
@@ -94,6 +94,8 @@ def test_the_help_lists_the_options(pytester: pytest.Pytester) -> None:
 
 
 def test_auto_shares_its_number_among_workers(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    pytest.importorskip("greenlet")
     pytester.makepyfile(
         """
         import pytest

@@ -19,6 +19,7 @@ INCONCLUSIVE, SKIPPED = Outcome.INCONCLUSIVE, Outcome.SKIPPED
         (BodyEnd.ASSERTION, (), FAILED),
         (BodyEnd.UNEXPECTED_PASS, (), FAILED),
         (BodyEnd.EXCEPTION, (), ERROR),
+        (BodyEnd.TIMED_OUT, (), ERROR),
         (BodyEnd.SETUP_FAILED, (), ERROR),
         (BodyEnd.SKIPPED, (), SKIPPED),
         # A body that returned says nothing against the results.
@@ -34,6 +35,8 @@ INCONCLUSIVE, SKIPPED = Outcome.INCONCLUSIVE, Outcome.SKIPPED
         # What broke afterwards does not undo a proven wrong, nor does a safe result undo what broke.
         (BodyEnd.EXCEPTION, (FAILED,), FAILED),
         (BodyEnd.EXCEPTION, (PASSED,), ERROR),
+        (BodyEnd.TIMED_OUT, (FAILED,), FAILED),
+        (BodyEnd.TIMED_OUT, (PASSED,), ERROR),
         (BodyEnd.SETUP_FAILED, (FAILED,), FAILED),
         # Skipped and expected failures are not counted, whatever they recorded.
         (BodyEnd.SKIPPED, (FAILED,), SKIPPED),
@@ -43,6 +46,13 @@ def test_a_safety_trial_is_the_worst_of_its_body_and_its_results(
     end: BodyEnd, results: tuple[Outcome, ...], outcome: Outcome
 ) -> None:
     assert classify(TrialFacts(end=end, results=results)).outcome is outcome
+
+
+def test_a_trial_that_timed_out_says_so_and_blames_nobody() -> None:
+    facts = TrialFacts(end=BodyEnd.TIMED_OUT, message="the trial timed out after 2 s")
+    assert classify(facts).failure == Failure(
+        owner=FailureOwner.UNKNOWN, kind="timeout", message="the trial timed out after 2 s"
+    )
 
 
 def test_the_result_that_decides_gives_the_reason_and_the_exception_stays_a_note() -> None:
