@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-from collections.abc import Iterator
 
 import pytest
 
@@ -32,7 +30,6 @@ _PARTS = (
     ("_pytest.faulthandler", "pytest_runtest_protocol"),
     ("_pytest.threadexception", "thread_exceptions"),
     ("_pytest.recwarn", "WarningsRecorder.__enter__"),
-    ("_pytest.capture", "CaptureIO"),
     ("_pytest.capture", "CaptureResult"),
     ("_pytest.capture", "CaptureManager.resume_global_capture"),
     ("_pytest.capture", "CaptureManager.suspend_global_capture"),
@@ -45,35 +42,32 @@ _PARTS = (
     ("_pytest.logging", "caplog_handler_key"),
     ("_pytest.logging", "caplog_records_key"),
     ("_pytest.logging", "catching_logs"),
+    ("asyncio", "Runner.run"),
     ("warnings", "_showwarnmsg_impl"),
     ("unittest.mock", "_patch.__enter__"),
     ("unittest.mock", "_patch_dict.__enter__"),
     ("contextlib", "_RedirectStream.__enter__"),
 )
 
-_ASYNCIO_PLUGIN_PARTS = (
-    "_function_scoped_runner",
-    "_session_scoped_runner",
-    "PytestAsyncioFunction",
+# Of other plugins, where they are in use: plugin, module, part.
+_PLUGIN_PARTS = (
+    ("asyncio", "pytest_asyncio.plugin", "_function_scoped_runner"),
+    ("asyncio", "pytest_asyncio.plugin", "_session_scoped_runner"),
+    ("asyncio", "pytest_asyncio.plugin", "PytestAsyncioFunction"),
+    ("anyio", "anyio.pytest_plugin", "get_runner"),
+    ("xdist", "xdist.remote", "WorkerInteractor.run_one_test"),
+    ("xdist", "xdist.scheduler", "LoadScheduling.check_schedule"),
 )
-_XDIST_PARTS = ("torun", "handle_command", "sendevent", "channel")
 
 
 def missing_parts(config: pytest.Config) -> list[str]:
-    """Names of parts that are not there, best first; empty where concurrency works."""
-    return list(_missing(config))
-
-
-def _missing(config: pytest.Config) -> Iterator[str]:
-    for module, path in _PARTS:
-        if not _has(module, path):
-            yield f"{module}.{path}"
-    if not hasattr(asyncio, "Runner"):
-        yield "asyncio.Runner"
-    if config.pluginmanager.hasplugin("asyncio"):
-        for name in _ASYNCIO_PLUGIN_PARTS:
-            if not _has("pytest_asyncio.plugin", name):
-                yield f"pytest_asyncio.plugin.{name}"
+    """Names of parts that are not there; empty where concurrency works."""
+    in_use = [
+        (module, path)
+        for plugin, module, path in _PLUGIN_PARTS
+        if config.pluginmanager.hasplugin(plugin)
+    ]
+    return [f"{module}.{path}" for module, path in (*_PARTS, *in_use) if not _has(module, path)]
 
 
 def _has(module: str, path: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import io
 import time
 from collections import deque
 from contextvars import Context, ContextVar
@@ -81,7 +81,7 @@ class Slot:
         self.thread_errors: deque[Any] = deque()
         self.fixture_copies: dict[Any, Any] = {}
         self.own_fixtures: set[int] = set()
-        self.streams: dict[str, Any] = {}
+        self.streams: dict[str, io.TextIOWrapper] = {}
         self.ready_at: float | None = None
         self.lag_s = 0.0
         self.alarm = 0
@@ -104,8 +104,6 @@ class Slot:
 
 CURRENT: ContextVar[Slot | None] = ContextVar("seatrial_slot", default=None)
 """The slot whose code runs; inherited by its tasks, its executors' work and its threads."""
-
-_main_thread = threading.main_thread
 
 
 def slot_of_context() -> Slot | None:

@@ -7,6 +7,7 @@ output for example, cannot be attributed and is kept apart.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TextIO
 
 import pytest
-from _pytest.capture import CaptureIO, CaptureManager, CaptureResult
+from _pytest.capture import CaptureManager, CaptureResult
 
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
@@ -49,6 +50,10 @@ class _Router:
         written: int = stream.write(text)
         return written
 
+    def fileno(self) -> int:
+        """The captured descriptor: a subprocess that writes there belongs to no item."""
+        return self._shared.fileno()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream(), name)
 
@@ -56,16 +61,25 @@ class _Router:
         return iter(self._stream())
 
 
-def _stream_of(slot: Slot, name: str) -> CaptureIO:
+def _stream_of(slot: Slot, name: str) -> io.TextIOWrapper:
     stream = slot.streams.get(name)
     if stream is None:
-        stream = slot.streams[name] = CaptureIO()
+        stream = slot.streams[name] = io.TextIOWrapper(
+            io.BytesIO(), encoding="utf-8", errors="replace", newline="", write_through=True
+        )
     return stream
 
 
 def _take(slot: Slot, name: str) -> str:
-    stream: CaptureIO | None = slot.streams.pop(name, None)
-    return "" if stream is None else stream.getvalue()
+    stream = slot.streams.get(name)
+    if stream is None:
+        return ""
+    written = stream.buffer
+    assert isinstance(written, io.BytesIO)
+    text = written.getvalue().decode("utf-8", "replace")
+    written.seek(0)
+    written.truncate()
+    return text
 
 
 @contextmanager
