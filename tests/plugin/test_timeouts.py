@@ -359,6 +359,36 @@ def test_an_async_trial_that_swallows_its_cancellation_has_timed_out_all_the_sam
     result.stdout.fnmatch_lines([f">*{ending.partition('(')[0]}*", "E*TrialTimeoutError: *"])
 
 
+def test_an_async_trial_of_many_examples_has_one_limit(
+    pytester: pytest.Pytester, safety_tests: SafetyTests
+) -> None:
+    pytest.importorskip("hypothesis")
+    safety_tests(
+        """
+        import asyncio
+        from hypothesis import given, settings, strategies
+
+        @pytest.mark.asyncio
+        @pytest.mark.trial(n=1)
+        @settings(deadline=None, database=None)
+        @given(strategies.integers())
+        async def test_it(number):
+            await asyncio.Event().wait()
+
+        @pytest.mark.asyncio
+        @pytest.mark.trial(n=1, timeout_s=600)
+        @settings(deadline=None, database=None, max_examples=3)
+        @given(strategies.integers())
+        async def test_in_time(number): await asyncio.sleep(0)
+        """
+    )
+    pytester.runpytest("--trial-timeout=0.2").assert_outcomes(passed=1, failed=1)
+    assert_timed_out(
+        records(pytester)["test_it[trial-0]"],
+        "the trial timed out after 0.2 s (--trial-timeout)",
+    )
+
+
 def test_an_async_trial_may_still_end_the_session(
     pytester: pytest.Pytester, safety_tests: SafetyTests
 ) -> None:

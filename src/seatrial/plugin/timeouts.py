@@ -11,6 +11,7 @@ import functools
 import inspect
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -110,25 +111,27 @@ def _holder(item: pytest.Function) -> tuple[Any, str]:
 def _limited(
     function: Callable[..., Coroutine[Any, Any, object]], limit: TimeLimit
 ) -> Callable[..., Coroutine[Any, Any, object]]:
-    """`function`, cancelled at its time limit.
+    """`function`, cancelled at its time limit, which begins now, however often it is called.
 
     Whatever it does after that, be it that it returns, the trial has timed out. A `TimeoutError`
     that it raises before is its own.
     """
+    end = time.monotonic() + limit.seconds
 
     @functools.wraps(function)
     async def limited(*arguments: object, **named: object) -> object:
         __tracebackhide__ = True
         body = functools.partial(function, *arguments, **named)
         on_asyncio = asyncio._get_running_loop() is not None  # noqa: SLF001 - tells without raising
-        return await (_on_asyncio if on_asyncio else _on_trio)(body, limit)
+        left_s = max(0.0, end - time.monotonic())
+        return await (_on_asyncio if on_asyncio else _on_trio)(body, limit, left_s)
 
     return limited
 
 
-async def _on_asyncio(body: _Body, limit: TimeLimit) -> object:
+async def _on_asyncio(body: _Body, limit: TimeLimit, left_s: float) -> object:
     __tracebackhide__ = True
-    deadline = asyncio.timeout(limit.seconds)
+    deadline = asyncio.timeout(left_s)
     running = body()
     frame: FrameType | None = getattr(running, "cr_frame", None)
     try:
@@ -149,12 +152,12 @@ async def _on_asyncio(body: _Body, limit: TimeLimit) -> object:
     return result
 
 
-async def _on_trio(body: _Body, limit: TimeLimit) -> object:
+async def _on_trio(body: _Body, limit: TimeLimit, left_s: float) -> object:
     __tracebackhide__ = True
     from anyio import move_on_after
 
     result: object = None
-    with move_on_after(limit.seconds) as deadline:
+    with move_on_after(left_s) as deadline:
         try:
             result = await body()
         except Exception as error:
