@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from contextvars import Context
+from contextvars import Context, copy_context
 from typing import Any
 
 import pytest
@@ -90,14 +90,17 @@ class ItemLoops:
                 if loop is hub.loop:
                     return slot.thread.ask(lambda: run_until_complete(loop, future))
                 return original(loop, future)
-            if not hub.is_here() or hub.is_lent or not hub.adopts(loop):
+            if not hub.is_here() or hub.is_lent:
+                return original(loop, future)
+            assert hub.running is not None
+            # A loop that a fixture makes for itself ends in place; nobody else waits on it.
+            if hub.running.fixture_depth or not hub.adopts(loop):
                 return original(loop, future)
             self._prepare(loop)
             is_new = not asyncio.isfuture(future)
             future = asyncio.ensure_future(future, loop=loop)
             if is_new:
                 future._log_destroy_pending = False
-            assert hub.running is not None
             self._complete(hub.running, future)
             return future.result()
 
@@ -171,7 +174,7 @@ def share_session_loop(slot: Slot, definition: Any) -> None:
         yield shared
         left = [task for task in slot.tasks if not task.done()]
         if left:
-            shared.run(_cancel(left))
+            shared.run(_cancel(left), context=copy_context())
 
     runner.__module__ = __name__
     definition.func = runner

@@ -187,7 +187,15 @@ class ItemFixtures:
             if slot is not None and self._hub.running is None and self._hub.is_main_thread():
                 with self._hub.lent_to(slot):
                     return _getfixturevalue(request, argname)
-            return _getfixturevalue(request, argname)
+            running = self._hub.running if self._hub.is_here() else None
+            if running is None:
+                return _getfixturevalue(request, argname)
+            # What runs from here on is pytest's, until it calls another fixture.
+            depth, running.fixture_depth = running.fixture_depth, 0
+            try:
+                return _getfixturevalue(request, argname)
+            finally:
+                running.fixture_depth = depth
 
         return getfixturevalue
 
@@ -210,9 +218,9 @@ class ItemFixtures:
         """Run a fixture of an item's own: in the item's thread, if the test is a sync one."""
         __tracebackhide__ = True
         slot = self._hub.running if self._hub.is_here() else None
-        if slot is None or slot.shared_depth or _is_of_a_plugin(function):
+        if slot is None or _is_of_a_plugin(function) or _is_async(function):
             return call()
-        if slot.thread is not None and not _is_async(function):
+        if slot.thread is not None and not slot.shared_depth:
             return slot.thread.call(call)
         slot.fixture_depth += 1
         try:

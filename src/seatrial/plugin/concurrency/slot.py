@@ -31,7 +31,7 @@ class Slot:
         phase: "setup", "call" or "teardown".
         stop: What ends its set-up or call, once it must end; its tear-down still runs.
         over: Whether its protocol has ended; whatever comes later is not its own any more.
-        fixture_depth: How many function-scoped fixtures of the user's are running on its stack.
+        fixture_depth: How many of the user's sync fixtures are running on its stack.
         shared_depth: How many shared fixtures it is setting up or tearing down.
         thread: Where the sync code of a sync test runs, once there is any.
         tasks: Tasks that its code started on the shared loop.
