@@ -33,7 +33,7 @@ from rampart.core.types import (
     TranscriptScope,
     Turn,
 )
-from rampart.drivers.static import StaticDriver
+from rampart.drivers.static import StaticDriver, is_driver
 
 __all__ = ["ConversationExecution"]
 
@@ -71,7 +71,7 @@ class ConversationExecution(BaseExecution):
             raise TypeError(f"max_turns must be a whole number >= 1, not {max_turns!r}")
         if max_turns < 1:
             raise ValueError(f"max_turns must be >= 1, not {max_turns}")
-        if not isinstance(driver, PromptDriver) or isinstance(driver, type):
+        if not is_driver(driver):
             raise TypeError(f"driver must be a PromptDriver, not {driver!r}")
         if not is_evaluator(evaluator):
             raise TypeError(f"evaluator must have evaluate_async(*, context), not be {evaluator!r}")
@@ -130,7 +130,8 @@ class ConversationExecution(BaseExecution):
             record = InjectionRecord(payload_id=handle.payload_id, surface_name=handle.surface_name)
             leave.name = f"surface {record.surface_name}"
             evidence.injections.append(record)
-        await _all_ready(self._handles, evidence)
+        if self._handles:
+            await _all_ready(self._handles, evidence)
 
     async def _open_session(
         self, adapter: AgentAdapter, cleanup: AsyncExitStack, evidence: Evidence

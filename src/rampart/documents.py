@@ -30,7 +30,7 @@ from rampart.core.types import (
     Turn,
 )
 from seatrial.errors import CodecError
-from seatrial.snapshot import Json, JsonObject, snapshot
+from seatrial.snapshot import MAX_TEXT, Json, JsonObject, snapshot
 
 __all__ = ["result_from_document", "result_to_document"]
 
@@ -133,6 +133,8 @@ def _evaluation(evaluation: EvalResult) -> JsonObject:
 
 def _text(value: object) -> str:
     """Text as it is; anything else as its JSON image in words."""
+    if type(value) is str and len(value) <= MAX_TEXT:
+        return value
     shown = snapshot(str(value) if isinstance(value, Path) else value)
     return shown if isinstance(shown, str) else repr(shown)
 

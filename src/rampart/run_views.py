@@ -35,16 +35,19 @@ def summary_of(run: Run, *, strict: bool) -> list[str]:
     """
     groups = run.groups("rampart")
     passed = {group.key for group in groups if _passed(group)}
-    trials = [
-        _trial_line(
-            record,
-            name=_name(run, record),
-            asserted=strict or record.asserted or record.nodeid in run.planned,
-            tolerated=record.outcome is not Outcome.PASSED and record.key.group in passed,
+    trials: list[TrialLine] = []
+    named = _NamedCategories()
+    for record in safety_records(run):
+        named.add(record)
+        trials.append(
+            _trial_line(
+                record,
+                name=_name(run, record),
+                asserted=strict or record.asserted or record.nodeid in run.planned,
+                tolerated=record.outcome is not Outcome.PASSED and record.key.group in passed,
+            )
         )
-        for record in safety_records(run)
-    ]
-    lines = [_group_line(group) for group in groups if group.tally.counted]
+    lines = [_group_line(group, named.of(group)) for group in groups if group.tally.counted]
     not_run = [_group_name(group.key) for group in groups if not group.tally.counted]
     return render_summary(trials, lines, not_run=not_run)
 
@@ -118,12 +121,21 @@ def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _group_categories(group: Group) -> tuple[str, ...]:
-    named = [category for record in group.records for category in _categories(record)]
-    return tuple(dict.fromkeys(named)) or group.planned[0].harms
+class _NamedCategories:
+    """The harm categories that the records of each group name, in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._named: dict[GroupKey, dict[str, None]] = {}
+
+    def add(self, record: TrialRecord) -> None:
+        named = self._named.setdefault(record.key.group, {})
+        named.update(dict.fromkeys(_categories(record)))
+
+    def of(self, group: Group) -> tuple[str, ...]:
+        return tuple(self._named.get(group.key, ())) or group.planned[0].harms
 
 
-def _group_line(group: Group) -> GroupLine:
+def _group_line(group: Group, categories: tuple[str, ...]) -> GroupLine:
     tally = group.tally
     return GroupLine(
         name=_group_name(group.key),
@@ -132,17 +144,17 @@ def _group_line(group: Group) -> GroupLine:
         rate=tally.passed / tally.counted,
         threshold=_policy(group).threshold,
         passed=_passed(group),
-        categories=_group_categories(group),
+        categories=categories,
     )
 
 
 def report_of(run: Run) -> TestRunReport:
     """The report that sinks receive: every recorded result, and the groups' verdicts."""
-    results = [
-        result
-        for record in safety_records(run)
-        for result in _tagged_results(record, _name(run, record))
-    ]
+    results: list[Result] = []
+    named = _NamedCategories()
+    for record in safety_records(run):
+        named.add(record)
+        results += _tagged_results(record, _name(run, record))
     metadata = dict(run.metadata)
     if run.incomplete:
         metadata |= {"incomplete": True, "incomplete_reasons": list(run.incomplete)}
@@ -150,7 +162,7 @@ def report_of(run: Run) -> TestRunReport:
         results,
         duration_seconds=run.duration_s,
         metadata={"run_id": run.run_id, **metadata},
-        trial_groups=[_group_result(group) for group in run.groups("rampart")],
+        trial_groups=[_group_result(group, named.of(group)) for group in run.groups("rampart")],
     )
 
 
@@ -169,7 +181,7 @@ def _tagged_results(record: TrialRecord, name: str) -> Iterator[Result]:
         yield result
 
 
-def _group_result(group: Group) -> TrialGroupResult:
+def _group_result(group: Group, categories: tuple[str, ...]) -> TrialGroupResult:
     tally = group.tally
     return TrialGroupResult(
         name=_group_name(group.key),
@@ -182,5 +194,5 @@ def _group_result(group: Group) -> TrialGroupResult:
         lost=tally.lost,
         threshold=_policy(group).threshold,
         passed=_passed(group) if tally.counted else None,
-        categories=_group_categories(group),
+        categories=categories,
     )

@@ -41,9 +41,11 @@ class Attempt:
         outcome: The record's outcome.
         cancelled: Whether the trial was stopped from outside.
         position: The item's place in the collection, from 0.
+        face: Which package owns the test.
+        has_results: Whether safety results were recorded, by whatever test.
     """
 
-    __slots__ = ("_read", "cancelled", "outcome", "position", "worker")
+    __slots__ = ("_read", "cancelled", "face", "has_results", "outcome", "position", "worker")
 
     def __init__(
         self, worker: str, record: TrialRecord, read: Callable[[], TrialRecord] | None = None
@@ -53,6 +55,8 @@ class Attempt:
         self.outcome = record.outcome
         self.cancelled = record.cancelled
         self.position = record.position
+        self.face = record.key.face
+        self.has_results = bool(record.results)
         self._read = read or (lambda: record)
 
     @property
@@ -136,14 +140,16 @@ class Run:
         attempt = fold_attempts(attempts) if attempts else None
         return None if attempt is None or attempt.cancelled else attempt
 
+    @cached_property
+    def all_ended(self) -> tuple[Attempt, ...]:
+        """The attempt that counts of every trial that left a record, in the order of collection."""
+        folded = map(fold_attempts, self.attempts.values())
+        return tuple(sorted(folded, key=lambda attempt: attempt.position))
+
     @property
     def records(self) -> Iterator[TrialRecord]:
-        """The record that counts of every trial that ended, in the order of collection.
-
-        Each is read when its turn comes.
-        """
-        folded = sorted(map(fold_attempts, self.attempts.values()), key=lambda a: a.position)
-        return (attempt.record for attempt in folded)
+        """The records of `all_ended`; each is read when its turn comes."""
+        return (attempt.record for attempt in self.all_ended)
 
     def groups(self, face: str) -> tuple[Group, ...]:
         """The groups of one face, in collection order."""

@@ -45,6 +45,8 @@ def _snapshot(value: object, depth: int, inside: frozenset[int]) -> Json:
 def _copy(value: object, depth: int, inside: frozenset[int]) -> Json:
     if value is None or isinstance(value, bool):
         return value
+    if type(value) is str:  # most values are
+        return _text(value)
     if isinstance(value, Enum):
         return _snapshot(value.value, depth, inside)
     if isinstance(value, str):
@@ -63,7 +65,7 @@ def _copy(value: object, depth: int, inside: frozenset[int]) -> Json:
 def _container(value: object, depth: int, inside: frozenset[int]) -> Json:
     if is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name, None) for field in fields(value)}
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {
             _text(key if isinstance(key, str) else _repr(key)): _snapshot(item, depth + 1, inside)
             for key, item in value.items()

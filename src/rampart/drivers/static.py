@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from rampart.core.prompt_driver import PromptDecision, PromptDriver
 from rampart.core.types import Request, Turn
 
-__all__ = ["StaticDriver", "as_driver"]
+__all__ = ["StaticDriver", "as_driver", "is_driver"]
 
 
 class StaticDriver:
@@ -46,6 +47,14 @@ def _request(prompt: str | Request, place: int) -> Request:
     return Request(prompt=prompt)
 
 
+def is_driver(value: object) -> TypeGuard[PromptDriver]:
+    """Whether `value` can drive a conversation; a class that only its instances would suit cannot."""
+    # Asking a protocol takes its time.
+    return isinstance(value, StaticDriver) or (
+        isinstance(value, PromptDriver) and not isinstance(value, type)
+    )
+
+
 def as_driver(trigger: str | Request | Sequence[str | Request] | PromptDriver) -> PromptDriver:
     """The driver that a trigger stands for.
 
@@ -57,7 +66,7 @@ def as_driver(trigger: str | Request | Sequence[str | Request] | PromptDriver) -
         return StaticDriver(prompts=[trigger])
     if isinstance(trigger, (list, tuple)):
         return StaticDriver(prompts=trigger)
-    if isinstance(trigger, PromptDriver) and not isinstance(trigger, type):
+    if is_driver(trigger):
         return trigger
     raise TypeError(
         f"a trigger must be a string, a Request, a list of those, or a PromptDriver, not {trigger!r}"

@@ -20,6 +20,7 @@ from seatrial.plugin.marker_arguments import (
     timeout_argument,
     whole_number_argument,
 )
+from seatrial.plugin.markers import closest_marker
 from seatrial.scope import TrialScope
 from seatrial.snapshot import JsonObject
 from seatrial.trial import FailureOwner, Outcome, TrialRecord
@@ -95,12 +96,12 @@ class SafetyFace(Face):
 
     def harms(self, item: pytest.Item) -> tuple[str, ...]:
         """The harm categories of the item's closest `harm` marker."""
-        mark = item.get_closest_marker("harm")
+        mark = closest_marker(item, "harm")
         return () if mark is None else harm_categories(mark)
 
     def adopts(self, item: pytest.Item, scope: TrialScope) -> bool:
         """A plain test is a safety test if it is marked `harm` or recorded a result."""
-        return bool(scope.results) or item.get_closest_marker("harm") is not None
+        return bool(scope.results) or closest_marker(item, "harm") is not None
 
     def fails_plain_test(self, config: pytest.Config, record: TrialRecord) -> bool:
         """Under `rampart_strict`, a recorded UNSAFE fails the test that did not assert on it."""

@@ -91,9 +91,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     Another test may ask another async plugin to run them.
     """
-    if isinstance(item, pytest.Function) and _is_our_async_test(item):
+    if isinstance(item, pytest.Function):
         for definitions in item._fixtureinfo.name2fixturedefs.values():  # noqa: SLF001 - nothing public names them
-            if _is_async(definitions[-1].func):
+            if _is_async(definitions[-1].func) and _is_our_async_test(item):
                 _adopt(item, definitions[-1].func)
     try:
         return (yield)
@@ -113,13 +113,16 @@ def _adopt(item: pytest.Item, fixture: Any) -> None:
 
 
 def _give_back(item: pytest.Item) -> None:
-    users = item.config.stash.setdefault(_users_key, Counter())
-    for function in item.stash.get(_adopted_key, []):
+    mine = item.stash.get(_adopted_key, None)
+    if mine is None:
+        return
+    del item.stash[_adopted_key]
+    users = item.config.stash[_users_key]
+    for function in mine:
         users[function] -= 1
         if not users[function]:
             del users[function]
             delattr(function, _ADOPTED)
-    item.stash[_adopted_key] = []
 
 
 def _is_async(fixture: Any) -> bool:

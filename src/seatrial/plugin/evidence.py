@@ -32,7 +32,8 @@ def record_of(
     call: pytest.CallInfo[None] | None,
 ) -> TrialRecord:
     """The record of a trial whose call has ended, or whose set-up failed or skipped."""
-    facts = _facts(item, face, scope, report, call)
+    trace = _trace(scope)
+    facts = _facts(item, face, scope, trace, report, call)
     parts = [
         replace(
             facts,
@@ -56,11 +57,11 @@ def record_of(
         failure=verdict.failure,
         results=results,
         judgements=tuple(scope.judgements),
-        trace=_trace(scope),
+        trace=trace,
         case=scope.case,
         output=scope.output,
         notes=(*scope.notes, *verdict.notes),
-        harms=face.harms(item),
+        harms=planned.harms if planned is not None else face.harms(item),
         duration_s=report.duration if report.when == "call" else 0.0,
         started_at=scope.started_at,
         attempt=scope.attempt,
@@ -81,7 +82,7 @@ def note_part(
     Returns:
         What the trial amounts to so far, or None if the subtest did not fail.
     """
-    facts = _facts(item, face, scope, report, call)
+    facts = _facts(item, face, scope, _trace(scope), report, call)
     if facts.end not in _RAISED:
         return None
     item.stash.setdefault(_parts_key, []).append(facts)
@@ -90,17 +91,18 @@ def note_part(
 
 def forget_parts(item: pytest.Item) -> None:
     """Start an attempt of which no subtest has failed yet."""
-    item.stash[_parts_key] = []
+    if _parts_key in item.stash:
+        del item.stash[_parts_key]
 
 
 def _facts(
     item: pytest.Item,
     face: Face,
     scope: TrialScope,
+    trace: Trace | None,
     report: pytest.TestReport,
     call: pytest.CallInfo[None] | None,
 ) -> TrialFacts:
-    trace = _trace(scope)
     error = None if call is None or call.excinfo is None else call.excinfo.value
     end = _end(report, error)
     readings = _readings(item.config, tuple(scope.results))

@@ -12,6 +12,7 @@ import pytest
 from seatrial.errors import UsageError
 from seatrial.plugin.faces import Face, TrialPlan, face_named, loaded_faces
 from seatrial.plugin.keys import plan_key, planned_key
+from seatrial.plugin.markers import closest_marker
 from seatrial.run import PlannedTrial
 from seatrial.text import escape
 from seatrial.trial import TrialKey
@@ -86,9 +87,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         harms=face.harms(item) if face is not None else (),
     )
     item.stash[plan_key] = slot.plan
-    # Only xdist registers the mark, and a mark that nobody registered may be an error.
-    has_xdist = item.config.pluginmanager.hasplugin("xdist")
-    if has_xdist and item.get_closest_marker("xdist_group") is None:
+    item.funcargs[_FIXTURE] = None  # type: ignore[attr-defined]  # it would be set up for each trial, to do nothing
+    in_groups = getattr(item.config.option, "loadgroup", False)  # set in xdist's workers
+    if in_groups and item.get_closest_marker("xdist_group") is None:
         group = hashlib.sha256(key.group.label.encode("utf-8", "backslashreplace")).hexdigest()
         item.add_marker(pytest.mark.xdist_group(f"seatrial-{group[:12]}"))
 
@@ -109,7 +110,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse a marked item that could not be expanded; only that test fails."""
     planned = item.stash.get(planned_key, None)
     for face in loaded_faces(item.config):
-        mark = item.get_closest_marker(face.marker)
+        mark = closest_marker(item, face.marker)
         if mark is None:
             continue
         if planned is None:

@@ -38,11 +38,13 @@ def escape_report(report: pytest.TestReport) -> None:
             _escape_crash(longrepr.reprcrash)
     if hasattr(report, "wasxfail"):
         report.wasxfail = escape(report.wasxfail, keep="")
-    report.sections = [(name, _encodable(content)) for name, content in report.sections]
-    report.user_properties = [
-        (name, _encodable(value) if isinstance(value, str) else value)
-        for name, value in report.user_properties
-    ]
+    if report.sections:
+        report.sections = [(name, _encodable(content)) for name, content in report.sections]
+    if report.user_properties:
+        report.user_properties = [
+            (name, _encodable(value) if isinstance(value, str) else value)
+            for name, value in report.user_properties
+        ]
 
 
 def _tracebacks(longrepr: ExceptionChainRepr | ReprExceptionInfo) -> Iterator[ReprTraceback]:

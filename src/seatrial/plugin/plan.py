@@ -31,8 +31,10 @@ def find_planned(plan: Mapping[str, PlannedTrial], nodeid: str) -> PlannedTrial 
 
 def own_nodeid(item: pytest.Item) -> str:
     """The id that pytest gave an item; xdist's loadgroup mode, before pytest 9.2, appends to it."""
+    if "xdist_group" not in item.keywords:
+        return item.nodeid
     marks = item.iter_markers("xdist_group")
     groups = {
         str(mark.args[0] if mark.args else mark.kwargs.get("name", "default")) for mark in marks
     }
-    return item.nodeid.removesuffix(f"@{'_'.join(sorted(groups))}") if groups else item.nodeid
+    return item.nodeid.removesuffix(f"@{'_'.join(sorted(groups))}")
