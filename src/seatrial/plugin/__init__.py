@@ -13,6 +13,7 @@ from seatrial.collision import colliding_distributions
 from seatrial.plugin import asyncio_support, expand, hookspecs, loadgroup, timeouts, trial_protocol
 from seatrial.plugin.faces import find_faces
 from seatrial.plugin.keys import faces_key
+from seatrial.plugin.pace import PacedTrials
 from seatrial.plugin.session import ControllerSession
 from seatrial.plugin.trial_options import add_trial_options, trial_options
 from seatrial.plugin.worker import WorkerSession
@@ -57,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from seatrial.plugin.concurrency import configure_concurrency
 
         configure_concurrency(config, options)
+    elif options.rate_per_s is not None:
+        config.pluginmanager.register(PacedTrials(options.rate_per_s), "seatrial-pace")
 
 
 def refuse_collisions() -> None:

@@ -11,6 +11,7 @@ from seatrial.classify import BodyEnd, TrialFacts, classify
 from seatrial.errors import TrialTimeoutError
 from seatrial.plugin.faces import Face, ResultReading, loaded_faces
 from seatrial.plugin.keys import planned_key, position_key
+from seatrial.plugin.refused import TrialRefused
 from seatrial.scope import TrialScope
 from seatrial.snapshot import JsonObject
 from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord, worst
@@ -166,7 +167,8 @@ def _end(report: pytest.TestReport, error: BaseException | None) -> BodyEnd:
         return BodyEnd.SETUP_FAILED
     if error is None:
         return BodyEnd.UNEXPECTED_PASS
-    if isinstance(error, (AssertionError, pytest.fail.Exception)):
+    is_assertion = isinstance(error, (AssertionError, pytest.fail.Exception))
+    if is_assertion and not isinstance(error, TrialRefused):
         return BodyEnd.ASSERTION
     return BodyEnd.TIMED_OUT if isinstance(error, TrialTimeoutError) else BodyEnd.EXCEPTION
 
@@ -190,7 +192,7 @@ def _owner(face: Face, error: BaseException) -> FailureOwner | None:
     for _ in range(16):  # causes may form a cycle
         if seen is None:
             return None
-        owner = face.owner(seen)
+        owner = FailureOwner.HARNESS if isinstance(seen, TrialRefused) else face.owner(seen)
         if owner is not None:
             return owner
         seen = seen.__cause__ or seen.__context__

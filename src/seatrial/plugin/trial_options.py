@@ -28,7 +28,8 @@ class TrialOptions:
     Attributes:
         concurrency: How many trials may be in flight in this process, at least 1.
         timeout_s: How long the body of a trial may take, in seconds; None for as long as it likes.
-        rate_per_s: How many trials may start per second in this process; None for any number.
+        rate_per_s: How many trials may start per second in this process, an equal part of what all
+            processes may start together; None for any number.
     """
 
     concurrency: int
@@ -101,7 +102,7 @@ def _rate(config: pytest.Config) -> float | None:
     count = _positive(number)
     if count is None or (slash and unit not in _SECONDS):
         raise _wrong(where, text, _RATE)
-    rate = count / _SECONDS[unit or "s"]
+    rate = count / _SECONDS[unit or "s"] / _worker_count(config)
     if rate == 0.0:  # less than any float above zero
         raise _wrong(where, text, _RATE)
     return rate

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
@@ -24,7 +25,7 @@ from seatrial.plugin.concurrency.event_loops import share_session_loop
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
 from seatrial.plugin.concurrency.slot import Slot, slot_of_context
-from seatrial.plugin.concurrency.unsafe import refuse_dynamic_fixture
+from seatrial.plugin.concurrency.unsafe import refuse_dynamic_fixture, refuse_open_filters
 from seatrial.scope import bind, current_scope, unbind
 
 __all__ = ["ItemFixtures"]
@@ -220,8 +221,17 @@ class ItemFixtures:
         slot = self._hub.running if self._hub.is_here() else None
         if slot is None or _is_of_a_plugin(function) or _is_async(function):
             return call()
-        if slot.thread is not None and not slot.shared_depth:
+        if slot.shared_depth:
+            return self._counted(slot, call)
+        if slot.thread is not None:
             return slot.thread.call(call)
+        filters = warnings.filters
+        value = self._counted(slot, call)
+        refuse_open_filters(filters)
+        return value
+
+    def _counted(self, slot: Slot, call: Callable[[], Any]) -> Any:
+        __tracebackhide__ = True
         slot.fixture_depth += 1
         try:
             return call()

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
@@ -45,7 +46,7 @@ class Hub:
         self._main_context = self._main.gr_context
         self._thread = threading.get_ident()
         self._ready: deque[Slot] = deque()
-        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._timers: list[_Timer] = []
         self._order = count()
         self._poked = threading.Event()
         self._futures: list[asyncio.Future[Any]] = []
@@ -104,14 +105,17 @@ class Hub:
                 f"{slot.item.nodeid} would have to wait for another trial, in the middle of the event"
                 " loop that both run on. Request the fixture as an argument of the test"
             )
-        if until is not None:
-            self.at(until, lambda: self.wake(slot))
-        while not is_done():
-            if until is not None and time.monotonic() >= until:
-                return False
-            slot.greenlet = getcurrent()
-            self._main.switch()
-        return True
+        timer = None if until is None else self.at(until, lambda: self.wake(slot))
+        try:
+            while not is_done():
+                if until is not None and time.monotonic() >= until:
+                    return False
+                slot.greenlet = getcurrent()
+                self._main.switch()
+            return True
+        finally:
+            if timer is not None:
+                timer.call = _nothing
 
     @contextmanager
     def awaiting(self, future: asyncio.Future[Any]) -> Iterator[None]:
@@ -153,14 +157,16 @@ class Hub:
     def _answer(self) -> None:
         self.turn += 1
 
-    def at(self, when: float, call: Callable[[], None]) -> None:
+    def at(self, when: float, call: Callable[[], None]) -> _Timer:
         """Call back on the hub at a monotonic time."""
-        heapq.heappush(self._timers, (when, next(self._order), call))
+        timer = _Timer(when, next(self._order), call)
+        heapq.heappush(self._timers, timer)
+        return timer
 
     def step(self) -> None:
         """Resume one item that is ready, or wait until something happens."""
-        while self._timers and self._timers[0][0] <= time.monotonic():
-            heapq.heappop(self._timers)[2]()
+        while self._timers and self._timers[0].when <= time.monotonic():
+            heapq.heappop(self._timers).call()
         if not self._ready:
             self._idle()
         if self._ready:
@@ -208,7 +214,7 @@ class Hub:
             self.running = None
 
     def _idle(self) -> None:
-        delay = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
+        delay = max(0.0, self._timers[0].when - time.monotonic()) if self._timers else None
         loop = self.loop
         if loop is None or loop.is_closed() or not self._futures:
             self._poked.wait(delay)
@@ -231,6 +237,17 @@ class Hub:
         # A call that comes late may find the loop run by somebody else.
         if self._is_idle and self.loop is not None:
             self.loop.stop()
+
+
+@dataclass(order=True, slots=True)
+class _Timer:
+    when: float
+    order: int
+    call: Callable[[], None] = field(compare=False)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _raised(future: asyncio.Future[Any], error: BaseException) -> bool:

@@ -14,13 +14,13 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 from seatrial.plugin.concurrency.eligibility import reason_to_run_alone, section_of
-from seatrial.plugin.concurrency.pace import Pace
 from seatrial.plugin.concurrency.refusals import refuse_foreign_protocols, refuse_marks
 from seatrial.plugin.concurrency.section import SectionRun
 from seatrial.plugin.concurrency.slot import Slot
 from seatrial.plugin.concurrency.source import ItemSource, SessionItems
 from seatrial.plugin.concurrency.xdist_worker import worker_items
 from seatrial.plugin.keys import plan_key
+from seatrial.plugin.pace import Pace
 from seatrial.plugin.timeouts import TimedBody
 from seatrial.plugin.trial_options import TrialOptions
 from seatrial.text import escape

@@ -19,7 +19,6 @@ from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.interrupt import Interruption
 from seatrial.plugin.concurrency.item_thread import ItemThread
 from seatrial.plugin.concurrency.logs import route_logs
-from seatrial.plugin.concurrency.pace import Pace
 from seatrial.plugin.concurrency.patches import replaced
 from seatrial.plugin.concurrency.protocol import protocol_caller, run_phases
 from seatrial.plugin.concurrency.setup_state import SectionSetupState
@@ -31,6 +30,7 @@ from seatrial.plugin.concurrency.unsafe import refuse_patching
 from seatrial.plugin.concurrency.warning_routes import report_warnings, route_warnings
 from seatrial.plugin.concurrency.watchdog import watched
 from seatrial.plugin.keys import plan_key
+from seatrial.plugin.pace import Pace
 
 __all__ = ["SectionRun"]
 
@@ -115,7 +115,7 @@ class SectionRun:
                     self._due = due
                     self.hub.at(due, lambda: None)
                 return True
-            self._pace.started()
+            self._pace.started(time.monotonic())
             self._start(Slot(item, self._source.take()))
             self._collect()
         return False

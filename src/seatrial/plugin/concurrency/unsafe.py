@@ -6,9 +6,11 @@ fails the test that does it, with words on what to do instead.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import unittest.mock
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -19,6 +21,7 @@ from _pytest.recwarn import WarningsRecorder
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
 from seatrial.plugin.concurrency.slot import Slot, slot_of_context
+from seatrial.plugin.refused import TrialRefused
 
 __all__ = ["PROCESS_WIDE_FIXTURES", "refuse_dynamic_fixture", "refuse_patching"]
 
@@ -69,10 +72,10 @@ def refuse_dynamic_fixture(slot: Slot, name: str) -> None:
     """Fail the test that asks for such a fixture while it runs.
 
     Raises:
-        pytest.fail.Exception: If the fixture is one of them.
+        TrialRefused: If the fixture is one of them.
     """
     if name in PROCESS_WIDE_FIXTURES and not slot.shared_depth:
-        pytest.fail(
+        raise TrialRefused(
             f"fixture {name!r} changes process-wide state and was requested dynamically while other"
             f" trials are running. Request it as an argument of the test, so that the test runs"
             f" alone, or run with --trial-concurrency=1",
@@ -101,6 +104,7 @@ def refuse_patching(hub: Hub) -> Iterator[None]:
         (pytest.MonkeyPatch, "syspath_prepend", "MonkeyPatch.syspath_prepend()"),
     ]
     with ExitStack() as stack:
+        stack.enter_context(replaced(warnings.catch_warnings, "__enter__", _not_across_await(hub)))
         for owner, name, words in targets:
             original = getattr(owner, name, None)
             if original is not None:
@@ -112,12 +116,58 @@ def _refusing(hub: Hub, original: Callable[..., Any], words: str) -> Callable[..
     def call(*arguments: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         if _is_users_code(hub):
-            pytest.fail(
+            raise TrialRefused(
                 f"{words} changes process-wide state while other trials are running. {_INSTEAD}"
             )
         return original(*arguments, **options)
 
     return call
+
+
+def _not_across_await(hub: Hub) -> Callable[[Any], Any]:
+    """`warnings.catch_warnings.__enter__` that ends a trial which awaits before it leaves again."""
+    enter = warnings.catch_warnings.__enter__
+
+    def enter_and_look(caught: Any) -> Any:
+        slot = None if hub.running is not None else slot_of_context()
+        loop = asyncio._get_running_loop()
+        if slot is not None and loop is not None and loop is hub.loop:
+            loop.call_soon(_end_if_open, hub, slot, caught, warnings.filters)
+        return enter(caught)
+
+    return enter_and_look
+
+
+def _end_if_open(hub: Hub, slot: Slot, caught: Any, before: object) -> None:
+    # Leaving puts the list of filters back that was there on entering.
+    if warnings.filters is before or not caught._entered or slot.stop is not None:
+        return
+    slot.stop = TrialRefused(
+        "warnings.catch_warnings() around an await changes process-wide state while other trials are"
+        f" running. {_INSTEAD}",
+        pytrace=False,
+    )
+    hub.wake(slot)
+
+
+def refuse_open_filters(before: object) -> None:
+    """Fail the test whose fixture has changed the filters of warnings for as long as it lives.
+
+    Args:
+        before: `warnings.filters` before the fixture ran.
+
+    Raises:
+        TrialRefused: If another list is in place now.
+    """
+    if warnings.filters is before:
+        return
+    warnings.filters = before  # type: ignore[assignment]
+    warnings.filterwarnings("ignore", message="(?!)")  # tells Python that the filters have changed
+    raise TrialRefused(
+        "warnings.catch_warnings() in a function-scoped fixture changes process-wide state while"
+        f" other trials are running. {_INSTEAD}",
+        pytrace=False,
+    )
 
 
 def _is_users_code(hub: Hub) -> bool:
