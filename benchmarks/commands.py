@@ -31,6 +31,6 @@ def figures(setting: Setting) -> Iterator[Figure]:
         )
         if theirs := environments.published.get("kensa"):
             other = command(theirs.program("kensa"), option)
-            yield run_pairs(ours, other, pairs=setting.effort.long).time(
+            yield run_pairs(ours, other, pairs=setting.effort.unpromised).time(
                 f"`kensa {option}` against PyPI's"
             )

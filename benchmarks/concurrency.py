@@ -64,7 +64,9 @@ def _beyond_start(setting: Setting, waiting: _Waiting) -> Pairs:
     at_once = Agent(blocking=waiting.agent.blocking)
     all_of_them = _command(setting, waiting.agent, waiting.trials, waiting.options)
     one = _command(setting, at_once, 1, waiting.options)
-    return run_pairs(all_of_them, one, pairs=setting.effort.long, warm_ups=0)
+    effort = setting.effort
+    pairs = effort.unpromised if waiting.limit is None else effort.long
+    return run_pairs(all_of_them, one, pairs=pairs, warm_ups=0)
 
 
 def _command(setting: Setting, agent: Agent, trials: int, options: tuple[str, ...]) -> Command:
@@ -78,7 +80,7 @@ def _at_no_latency(setting: Setting) -> Iterator[Figure]:
     trials = max(setting.effort.sizes)
     concurrent = _command(setting, Agent(), trials, ("--trial-concurrency", "20"))
     serial = _command(setting, Agent(), trials, ())
-    pairs = run_pairs(concurrent, serial, pairs=setting.effort.long, warm_ups=0)
+    pairs = run_pairs(concurrent, serial, pairs=setting.effort.unpromised, warm_ups=0)
     name = f"{trials:,} zero-latency trials, 20 at once against one"
     yield pairs.time(name)
     yield pairs.processor(name)

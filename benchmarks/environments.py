@@ -29,8 +29,8 @@ _BARE = ("pytest", "pytest-asyncio", "pytest-xdist", "click")
 # The extra `local` without the package that carries the weights: pip would compile a llama.cpp for it.
 _LOCAL = ("xllamacpp", "httpx")
 
-# pyrit, which `rampart` requires, imports aiohttp without requiring it.
-_PUBLISHED = {"rampart": ("rampart", "aiohttp"), "kensa": ("kensa",)}
+# With the plugins that `bare` has. pyrit, which `rampart` requires, imports aiohttp without requiring it.
+_PUBLISHED = {"rampart": ("rampart", "aiohttp", *_BARE), "kensa": ("kensa", *_BARE)}
 
 # Of no consequence at run time, so not held to one release.
 _TOOLS = ("pip", "setuptools")

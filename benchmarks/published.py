@@ -23,6 +23,7 @@ def figures(setting: Setting) -> Iterator[Figure]:
     A package that could not be installed, or that cannot run the suite, is a figure that says so.
     """
     environments, agent = setting.environments, Agent()
+    pairs = setting.effort.unpromised
     for name, reason in environments.missing.items():
         yield Figure(name=f"PyPI's `{name}`", problem=f"does not install: {reason}", optional=True)
     if rampart := environments.published.get("rampart"):
@@ -32,6 +33,7 @@ def figures(setting: Setting) -> Iterator[Figure]:
             f"{_PROBES:,} probes against PyPI's `rampart`",
             setting.pytest(environments.seatrial, setting.probes(agent, _PROBES), _PROBES),
             setting.pytest(rampart, suite, _PROBES),
+            pairs,
         )
     if kensa := environments.published.get("kensa"):
         suite = setting.folder / "published-evals"
@@ -40,14 +42,15 @@ def figures(setting: Setting) -> Iterator[Figure]:
             f"{_EVALS:,} evals with artifacts against PyPI's `kensa`",
             setting.pytest(environments.seatrial, setting.evals(agent, _EVALS), _EVALS, ARTIFACTS),
             setting.pytest(kensa, suite, _EVALS, ARTIFACTS),
+            pairs,
         )
 
 
-def _compared(name: str, ours: Command, theirs: Command) -> Iterator[Figure]:
+def _compared(name: str, ours: Command, theirs: Command, pairs: int) -> Iterator[Figure]:
     try:
-        pairs = run_pairs(ours, theirs, pairs=3, warm_ups=0)
+        measured = run_pairs(ours, theirs, pairs=pairs, warm_ups=0)
     except ChildError as error:
         yield Figure(name=name, problem=str(error), optional=True)
         return
-    yield pairs.time(name)
-    yield pairs.memory(name)
+    yield measured.time(name)
+    yield measured.memory(name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from benchmarks.figure import Figure
 
 __all__ = ["figure_table", "markdown_table"]
 
+_PROBLEM_CHARACTERS = 100  # the whole of it is printed when it occurs
 _COLUMNS = ("figure", "measured", "reference", "compared", "spread", "promise", "judged")
 
 
@@ -31,7 +33,8 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 def _cells(figure: Figure) -> tuple[str, ...]:
     promise = "" if figure.limit is None else f"at most {figure.limit:.2f} {figure.unit}"
     if figure.compared is None:
-        return (figure.name, "", "", figure.problem, "", promise, figure.judgement)
+        problem = textwrap.shorten(figure.problem, _PROBLEM_CHARACTERS, placeholder=" ...")
+        return (figure.name, "", "", problem, "", promise, figure.judgement)
     return (
         figure.name,
         figure.measured,

@@ -37,3 +37,11 @@ def test_a_figure_tells_its_ratio_its_spread_its_promise_and_the_judgement() -> 
 def test_a_figure_that_could_not_be_measured_says_why() -> None:
     figure = Figure(name="PyPI's `rampart`", problem="does not install: no", optional=True)
     assert "does not install: no" in figure_table([figure])
+
+
+def test_a_long_story_does_not_widen_the_table() -> None:
+    figure = Figure(name="start-up", problem="it ended with 4: " + "no such option " * 50)
+    line = figure_table([figure]).splitlines()[2]
+    assert "it ended with 4: no such option" in line
+    assert "NOT MEASURED" in line
+    assert len(line) < 220
