@@ -13,6 +13,20 @@ from seatrial.plugin.trial_options import TrialOptions
 __all__ = ["configure_concurrency"]
 
 
+class _Serial:
+    """Registered in place of concurrency where it cannot work; says so."""
+
+    def __init__(self, missing: list[str]) -> None:
+        self._missing = missing
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say why trials ran one at a time."""
+        terminalreporter.write_line(
+            f"trials ran one at a time: --trial-concurrency does not know this pytest,"
+            f" {pytest.__version__}, which has no {', '.join(self._missing)}"
+        )
+
+
 def configure_concurrency(config: pytest.Config, options: TrialOptions) -> None:
     """Put concurrency in place for a session that asked for more than one trial at a time.
 
@@ -32,13 +46,7 @@ def configure_concurrency(config: pytest.Config, options: TrialOptions) -> None:
 
     missing = missing_parts(config)
     if missing:
-        config.issue_config_time_warning(
-            pytest.PytestWarning(
-                f"trials run one at a time: --trial-concurrency does not know this pytest"
-                f" {pytest.__version__}, which has no {missing[0]}"
-            ),
-            stacklevel=2,
-        )
+        config.pluginmanager.register(_Serial(missing), "seatrial-serial")
         return
     if config.pluginmanager.hasplugin("xdist") and not hasattr(config, "workerinput"):
         from seatrial.plugin.concurrency.xdist_scheduler import XdistScheduling
