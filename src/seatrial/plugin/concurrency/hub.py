@@ -133,7 +133,10 @@ class Hub:
         """Let a waiting item look at its condition again. Callable from every thread."""
         slot.note_ready()
         self._ready.append(slot)
-        self.poke()
+        if self._is_idle and self.is_main_thread():
+            self._stop_loop()  # called by the loop itself, which then looks
+        else:
+            self.poke()
 
     def poke(self) -> None:
         """Make the hub look around. Callable from every thread, and from signal handlers."""
