@@ -91,7 +91,7 @@ def _measured(subject: str, setting: Setting) -> Iterator[Figure]:
     """A subject's figures, each said when it is there; the last tells of a command that failed."""
     try:
         for figure in SUBJECTS[subject](setting):
-            _say(_line(figure))
+            _say(" ".join((_line(figure), figure.judgement)).strip())
             yield figure
     except ChildError as error:
         figure = Figure(name=f"{subject}: what is missing here", problem=str(error))
@@ -102,9 +102,11 @@ def _measured(subject: str, setting: Setting) -> Iterator[Figure]:
 def _line(figure: Figure) -> str:
     if figure.compared is None:
         return f"{figure.name}: {figure.problem}"
-    value = f"{figure.compared.median:.2f} {figure.unit}"
-    judged = f" ({figure.judgement})" if figure.judgement else ""
-    return f"{figure.name}: {value}{judged}"
+    return f"{figure.name}: {figure.compared.median:.2f} {figure.unit}{_promise(figure)}"
+
+
+def _promise(figure: Figure) -> str:
+    return "" if figure.limit is None else f", promised at most {figure.limit:.2f}"
 
 
 def _page(results: str) -> str:
