@@ -22,9 +22,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from seatrial.version import VERSION
 
-        return version("seatrial")
+        return VERSION
     if name == "kensa_case":
         from kensa.case import kensa_case
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from kensa.cli import main
+from kensa.cli.tree import main
 
 sys.exit(main())

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from seatrial.cli import main
+from seatrial.cli.tree import main
 
 sys.exit(main())

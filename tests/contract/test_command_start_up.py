@@ -21,11 +21,11 @@ def modules_after(statement: str) -> set[str]:
 @pytest.mark.parametrize("face", ["kensa", "seatrial"])
 @pytest.mark.parametrize("words", ["--version", "--help"])
 def test_a_command_that_only_speaks_of_itself_loads_nothing_heavy(face: str, words: str) -> None:
-    loaded = modules_after(f"from {face}.cli import main\nassert main(['{words}']) == 0")
+    loaded = modules_after(f"from {face}.cli.tree import main\nassert main(['{words}']) == 0")
     assert "click" in loaded
     assert loaded.isdisjoint(HEAVY)
 
 
 def test_the_doctor_of_the_installation_looks_without_importing() -> None:
-    loaded = modules_after("from seatrial.cli import main\nassert main(['doctor']) == 0")
+    loaded = modules_after("from seatrial.cli.tree import main\nassert main(['doctor']) == 0")
     assert loaded.isdisjoint(HEAVY)

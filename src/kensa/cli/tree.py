@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import click
 
-from kensa.cli import doctor, evaluation
+from seatrial.cli.command_group import CommandGroup
 from seatrial.cli.invocation import invoke
+from seatrial.version import VERSION
 
-__all__ = ["main"]
+__all__ = ["KensaCommands", "main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="seatrial", message="%(version)s")
+class KensaCommands(CommandGroup):
+    """The commands of the evals face."""
+
+    modules: ClassVar = {
+        "doctor": (
+            "kensa.cli.doctor",
+            "Check the installation and the harness in tests/evals/conftest.py.",
+        ),
+        "eval": (
+            "kensa.cli.evaluation",
+            "Run the evals in PATHS, by default tests/evals, through pytest.",
+        ),
+    }
+
+
+@click.group(cls=KensaCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, message="%(version)s")
 def tree() -> None:
     """Evals of AI agents as pytest tests."""
-
-
-tree.add_command(evaluation.command)
-tree.add_command(doctor.command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,21 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import click
 
-from seatrial.cli import doctor
+from seatrial.cli.command_group import CommandGroup
 from seatrial.cli.invocation import invoke
 from seatrial.text import one_line
+from seatrial.version import VERSION
 
 __all__ = ["CommandTree", "main"]
 
 ENTRY_POINT_GROUP = "seatrial.commands"
 
 
-class CommandTree(click.Group):
-    """A group that finds further commands among the installed entry points."""
+class CommandTree(CommandGroup):
+    """The engine's commands, and further ones among the installed entry points."""
+
+    modules: ClassVar = {
+        "doctor": (
+            "seatrial.cli.doctor",
+            "Check the installation: versions, extras, colliding packages.",
+        ),
+    }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of our commands and of those that faces add."""
@@ -62,12 +70,9 @@ def _broken(entry: EntryPoint, reason: str) -> click.Command:
 
 
 @click.group(cls=CommandTree, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="seatrial", message="%(version)s")
+@click.version_option(VERSION, message="%(version)s")
 def tree() -> None:
     """Evals and safety tests for AI agents, in the pytest you already use."""
-
-
-tree.add_command(doctor.command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

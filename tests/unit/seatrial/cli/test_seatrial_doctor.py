@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seatrial.cli import main
+from seatrial.cli.tree import main
 
 
 @pytest.fixture
