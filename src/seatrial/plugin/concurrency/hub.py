@@ -133,8 +133,9 @@ class Hub:
         """Let a waiting item look at its condition again. Callable from every thread."""
         slot.note_ready()
         self._ready.append(slot)
-        if self._is_idle and self.is_main_thread():
-            self._stop_loop()  # called by the loop itself, which then looks
+        if self._is_idle and self.is_main_thread() and self.loop is not None:
+            # Called by the loop. Others that became ready in the same turn are to be noted first.
+            self.loop.call_soon(self._stop_loop)
         else:
             self.poke()
 

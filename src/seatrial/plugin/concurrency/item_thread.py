@@ -93,6 +93,23 @@ class _Worker:
         self._tell()
 
 
+def _run_apart(body: Callable[[], Any], worker: _Worker) -> Any:
+    """Run a test in a copy of its item's context, and let the item have what it set.
+
+    A test that is given up on keeps its copy, and what the item's context becomes is not its.
+    """
+    __tracebackhide__ = True
+    apart = copy_context()
+    before = dict(apart)
+    try:
+        return apart.run(body)
+    finally:
+        for name, value in apart.items():
+            is_new = name not in before or before[name] is not value
+            if is_new and not worker.is_left_behind:
+                name.set(value)
+
+
 class ItemThread:
     """Calls between an item's stack and its thread, in both directions."""
 
@@ -137,17 +154,17 @@ class ItemThread:
         __tracebackhide__ = True
         scope = current_scope()
         body = LentBody(function)
-        thread = self._started().thread
+        worker = self._started()
         until = None if limit is None else time.monotonic() + limit.seconds
         try:
-            return self.call(body, until=until)
+            return self.call(lambda: _run_apart(body, worker), until=until)
         except _GivenUpError:
             error: BaseException
             if self._slot.stop is not None:
                 error = self._slot.stop
             else:
                 assert limit is not None
-                error = timeout_error(limit, thread.ident)
+                error = timeout_error(limit, worker.thread.ident)
             body.give_up(self._slot.item.config)
             if scope is not None:
                 bind(scope)  # the lent one was bound in the same context

@@ -11,9 +11,9 @@ __all__ = ["refuse_foreign_protocols", "refuse_marks", "refuse_options"]
 _OPTIONS = {
     "usepdb": "--pdb",
     "trace": "--trace",
+    "setupplan": "--setup-plan",  # sets the other two as well
     "setuponly": "--setup-only",
     "setupshow": "--setup-show",
-    "setupplan": "--setup-plan",
 }
 
 _OURS = ("_pytest.", "seatrial.")
@@ -50,9 +50,12 @@ def refuse_foreign_protocols(config: pytest.Config) -> None:
         pytest.UsageError: Naming the plugin.
     """
     for name in _foreign_protocols(config):
+        is_conftest = name.endswith(".py")
+        instead = "make the hook a wrapper" if is_conftest else f"-p no:{name}"
         raise pytest.UsageError(
-            f"--trial-concurrency cannot be combined with the plugin {name}, which runs tests in a"
-            f" way of its own. Use --trial-concurrency=1, or -p no:{name}"
+            f"--trial-concurrency cannot be combined with {'' if is_conftest else 'the plugin '}{name},"
+            " whose pytest_runtest_protocol runs tests in a way of its own. Use"
+            f" --trial-concurrency=1, or {instead}"
         )
 
 

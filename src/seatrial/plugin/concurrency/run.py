@@ -21,6 +21,7 @@ from seatrial.plugin.concurrency.source import ItemSource, SessionItems
 from seatrial.plugin.concurrency.xdist_worker import worker_items
 from seatrial.plugin.keys import plan_key
 from seatrial.plugin.pace import Pace
+from seatrial.plugin.refused import TrialRefused
 from seatrial.plugin.timeouts import TimedBody
 from seatrial.plugin.trial_options import TrialOptions
 from seatrial.text import escape
@@ -96,6 +97,12 @@ class ConcurrentRun:
         slot = None if self._section is None else self._section.hub.running
         return slot if slot is not None and slot.item is item else None
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Refuse early what is known early."""
+        if not hasattr(session.config, "workerinput"):
+            refuse_foreign_protocols(session.config)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Run the session's items, unless pytest or xdist has something else to do."""
@@ -134,7 +141,10 @@ class ConcurrentRun:
             raise slot.stop
         thread = slot.thread
         if thread is None:
-            return (yield)
+            result = yield
+            if isinstance(slot.stop, TrialRefused):
+                raise slot.stop  # it ended before it could be stopped
+            return result
         before = pyfuncitem.obj
         function, limit = before, None
         if isinstance(before, TimedBody):

@@ -104,7 +104,7 @@ def refuse_patching(hub: Hub) -> Iterator[None]:
         (pytest.MonkeyPatch, "syspath_prepend", "MonkeyPatch.syspath_prepend()"),
     ]
     with ExitStack() as stack:
-        stack.enter_context(replaced(warnings.catch_warnings, "__enter__", _not_across_await(hub)))
+        stack.enter_context(_no_filters_across_await(hub))
         for owner, name, words in targets:
             original = getattr(owner, name, None)
             if original is not None:
@@ -124,30 +124,38 @@ def _refusing(hub: Hub, original: Callable[..., Any], words: str) -> Callable[..
     return call
 
 
-def _not_across_await(hub: Hub) -> Callable[[Any], Any]:
-    """`warnings.catch_warnings.__enter__` that ends a trial which awaits before it leaves again."""
-    enter = warnings.catch_warnings.__enter__
+@contextmanager
+def _no_filters_across_await(hub: Hub) -> Iterator[None]:
+    """End a trial that awaits inside of `warnings.catch_warnings()` while the body runs."""
+    enter, leave = warnings.catch_warnings.__enter__, warnings.catch_warnings.__exit__
+    entered: set[int] = set()
 
-    def enter_and_look(caught: Any) -> Any:
+    def look(slot: Slot, caught: Any) -> None:
+        if id(caught) in entered and slot.stop is None:
+            slot.stop = TrialRefused(
+                "warnings.catch_warnings() around an await changes process-wide state while other"
+                f" trials are running. {_INSTEAD}",
+                pytrace=False,
+            )
+            hub.wake(slot)
+
+    def entering(caught: Any) -> Any:
         slot = None if hub.running is not None else slot_of_context()
         loop = asyncio._get_running_loop()
         if slot is not None and loop is not None and loop is hub.loop:
-            loop.call_soon(_end_if_open, hub, slot, caught, warnings.filters)
+            entered.add(id(caught))
+            loop.call_soon(look, slot, caught)  # comes when the trial has awaited
         return enter(caught)
 
-    return enter_and_look
+    def leaving(caught: Any, *error: Any) -> None:
+        entered.discard(id(caught))
+        leave(caught, *error)
 
-
-def _end_if_open(hub: Hub, slot: Slot, caught: Any, before: object) -> None:
-    # Leaving puts the list of filters back that was there on entering.
-    if warnings.filters is before or not caught._entered or slot.stop is not None:
-        return
-    slot.stop = TrialRefused(
-        "warnings.catch_warnings() around an await changes process-wide state while other trials are"
-        f" running. {_INSTEAD}",
-        pytrace=False,
-    )
-    hub.wake(slot)
+    with (
+        replaced(warnings.catch_warnings, "__enter__", entering),
+        replaced(warnings.catch_warnings, "__exit__", leaving),
+    ):
+        yield
 
 
 def refuse_open_filters(before: object) -> None:
