@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from seatrial.errors import SeatrialError
+from seatrial.outcome import FailureOwner
 from seatrial.snapshot import Json, snapshot
-from seatrial.trial import FailureOwner
 
 __all__ = ["KensaCaseError", "KensaEvalError"]
 

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from inspect import isawaitable
-from types import TracebackType
+from types import CoroutineType, TracebackType
 from typing import ClassVar, TypeVar
 
 from rampart.core.adapter import AgentAdapter, Session
@@ -250,7 +250,7 @@ def _is_handle(value: object) -> bool:
 
 def _awaitable(answer: Awaitable[_T], owner: object, method: str) -> Awaitable[_T]:
     """What an adapter's method gave, if it can be awaited: forgetting `async` is easily done."""
-    if not isawaitable(answer):
+    if not (isinstance(answer, CoroutineType) or isawaitable(answer)):
         raise TypeError(
             f"{type(owner).__name__}.{method} must be `async def`, but it returned"
             f" {type(answer).__name__} at once"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from seatrial.trial import Outcome
+from seatrial.outcome import Outcome
 
 __all__ = ["Policy", "Tally", "Verdict", "exit_status"]
 

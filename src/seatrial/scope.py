@@ -14,6 +14,7 @@ from seatrial.snapshot import Json, JsonObject
 
 if TYPE_CHECKING:
     from seatrial.capture import SpanCollector
+    from seatrial.classify import TrialFacts
     from seatrial.trial import TrialKey
 
 __all__ = [
@@ -46,6 +47,7 @@ class TrialScope:
         notes: Remarks for the record.
         started_at: Unix time, in seconds, at which set-up began.
         attempt: 1, or more when a rerun plugin repeats the trial.
+        parts: How subtests raised, oldest first.
         results_recorded: How many of `results` the record holds; None before there is a record.
     """
 
@@ -63,6 +65,7 @@ class TrialScope:
     notes: list[str] = field(default_factory=list)
     started_at: float = 0.0
     attempt: int = 1
+    parts: list[TrialFacts] = field(default_factory=list)
     results_recorded: int | None = None
 
 

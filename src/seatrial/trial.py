@@ -5,11 +5,10 @@ A `TrialRecord` is the only form in which a result leaves the process that made 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from seatrial.errors import RecordError
+from seatrial.outcome import FailureOwner, Outcome, severity, worst
 from seatrial.snapshot import Json, JsonObject
 from seatrial.trace import Trace
 
@@ -23,46 +22,6 @@ __all__ = [
     "TrialRecord",
     "worst",
 ]
-
-
-class Outcome(StrEnum):
-    """What one trial showed."""
-
-    PASSED = "passed"
-    FAILED = "failed"  # the agent did the wrong thing
-    INCONCLUSIVE = "inconclusive"  # nobody could tell; never counted as a pass or as a fail
-    ERROR = "error"  # the harness, a provider or the environment broke, not the agent
-    SKIPPED = "skipped"  # not counted
-
-
-_SEVERITY = (
-    Outcome.SKIPPED,
-    Outcome.PASSED,
-    Outcome.INCONCLUSIVE,
-    Outcome.ERROR,
-    Outcome.FAILED,
-)
-
-
-def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """The outcome that matters most, or None if there is none.
-
-    failed > error > inconclusive > passed > skipped: a proven wrong stays proven,
-    whatever broke afterwards.
-    """
-    return max(outcomes, key=_SEVERITY.index, default=None)
-
-
-class FailureOwner(StrEnum):
-    """Whose fault it is that a trial did not pass."""
-
-    AGENT = "agent"
-    JUDGE = "judge"
-    SIMULATOR = "simulator"
-    CONFIGURATION = "configuration"
-    INFRASTRUCTURE = "infrastructure"
-    HARNESS = "harness"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +152,14 @@ class TrialRecord:
         """Whether the trial was stopped from outside; it then counts as one that never ran."""
         return self.failure is not None and self.failure.kind == "cancelled"
 
+    def cut_short(self, reason: str) -> TrialRecord:
+        """The record of this trial, cancelled for `reason`."""
+        failure = Failure(owner=FailureOwner.UNKNOWN, kind="cancelled", message=reason)
+        return replace(self, outcome=Outcome.SKIPPED, failure=failure)
+
     def amended(self, amendment: Amendment) -> TrialRecord:
         """The record with its tear-down folded in: the outcome can only become worse."""
-        outcome = max(self.outcome, amendment.outcome, key=_SEVERITY.index)
+        outcome = max(self.outcome, amendment.outcome, key=severity)
         # The failure that decided the outcome leads; the other one is noted.
         decided, noted = self.failure, amendment.failure
         if outcome is not self.outcome:

@@ -13,11 +13,11 @@ import pytest
 from kensa.plugin.face import EvalFace
 from seatrial.plugin.faces import require_engine
 from seatrial.plugin.keys import run_key
-from seatrial.run import Run
 from seatrial.text import escape
 
 if TYPE_CHECKING:
     from kensa.trace import KensaTrace
+    from seatrial.run import Run
 
 __all__: list[str] = []
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pytest
 
-from kensa.errors import KensaEvalError
-from kensa.policy import EvalPolicy
-from seatrial.gate import Policy
+from seatrial.outcome import FailureOwner, Outcome
 from seatrial.plugin.faces import Face, TrialPlan
 from seatrial.plugin.marker_arguments import (
     LIMITS,
@@ -18,7 +17,9 @@ from seatrial.plugin.marker_arguments import (
     timeout_argument,
     whole_number_argument,
 )
-from seatrial.trial import FailureOwner, Outcome
+
+if TYPE_CHECKING:
+    from seatrial.gate import Policy
 
 __all__ = ["EvalFace"]
 
@@ -60,6 +61,8 @@ class EvalFace(Face):
 
     def policy(self, parameters: Mapping[str, object]) -> Policy:
         """The policy; it has no parameters."""
+        from kensa.policy import EvalPolicy  # starting pytest needs none
+
         return EvalPolicy()
 
     def accepted_as(self, outcome: Outcome) -> str | None:
@@ -72,6 +75,8 @@ class EvalFace(Face):
 
     def owner(self, error: BaseException) -> FailureOwner | None:
         """What a typed error of ours says of itself."""
+        from kensa.errors import KensaEvalError
+
         return error.category if isinstance(error, KensaEvalError) else None
 
     def is_about_judge(self, error: BaseException) -> bool:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rampart.plugin.face import SafetyFace, harm_categories
-from rampart.plugin.sink_relay import SinkRelay
-from rampart.safety_records import has_safety_tests
+from rampart.plugin.sink_relay import SinkCourier, SinkRelay
 from seatrial.errors import UsageError
 from seatrial.plugin.faces import require_engine
-from seatrial.plugin.keys import planned_key, run_key, scope_key
-from seatrial.run import Run
-from seatrial.text import one_line
+from seatrial.plugin.keys import run_key
+
+if TYPE_CHECKING:
+    from seatrial.run import Run
 
 __all__: list[str] = []
 
@@ -41,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     relay = config.stash[_relay_key] = SinkRelay(config)
     config.pluginmanager.register(relay, "rampart-sinks")
+    if hasattr(config, "workerinput") or getattr(config.option, "tx", None):
+        config.pluginmanager.register(SinkCourier(config, relay), "rampart-sink-courier")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -60,28 +63,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Warn of an UNSAFE that a plain test recorded and did not assert on."""
-    yield
-    scope = item.stash.get(scope_key, None)
-    if scope is None or planned_key in item.stash or item.config.getini("rampart_strict"):
-        return  # an UNSAFE fails trials, and under rampart_strict every test, without a word
-    for document in scope.results:
-        if document.get("status") == "unsafe":
-            summary = one_line(str(document.get("summary", "")))
-            item.warn(
-                pytest.PytestWarning(
-                    f"{item.nodeid} recorded an UNSAFE result and passed: {summary}."
-                    " Assert on the result, or set rampart_strict = true"
-                )
-            )
-            return
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_seatrial_run_finished(config: pytest.Config, run: Run) -> list[str]:
     """Give the run's report to every sink of the project."""
+    from rampart.safety_records import has_safety_tests
+
     if not has_safety_tests(run):
         return []
     from rampart.plugin.emission import emit_report
@@ -97,10 +83,14 @@ def pytest_terminal_summary(
     """Print the safety summary after pytest's own output."""
     result = yield
     run = config.stash.get(run_key, None)
-    if run is not None and has_safety_tests(run):
+    if run is None:
+        return result
+    from rampart.safety_records import has_safety_tests
+
+    if has_safety_tests(run):
         from rampart.run_views import summary_of
 
         terminalreporter.ensure_newline()
-        for line in summary_of(run, strict=bool(config.getini("rampart_strict"))):
-            terminalreporter.write_line(line)
+        lines = summary_of(run, strict=bool(config.getini("rampart_strict")))
+        terminalreporter.write_line("\n".join(lines))
     return result

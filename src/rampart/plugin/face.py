@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from rampart.policy import SafetyPolicy
 from seatrial.errors import UsageError
-from seatrial.gate import Policy
+from seatrial.outcome import FailureOwner, Outcome
 from seatrial.plugin.faces import Face, ResultReading, TrialPlan
 from seatrial.plugin.marker_arguments import (
     LIMITS,
@@ -21,9 +20,13 @@ from seatrial.plugin.marker_arguments import (
     whole_number_argument,
 )
 from seatrial.plugin.markers import closest_marker
-from seatrial.scope import TrialScope
-from seatrial.snapshot import JsonObject
-from seatrial.trial import FailureOwner, Outcome, TrialRecord
+from seatrial.text import one_line
+
+if TYPE_CHECKING:
+    from seatrial.gate import Policy
+    from seatrial.scope import TrialScope
+    from seatrial.snapshot import JsonObject
+    from seatrial.trial import TrialRecord
 
 __all__ = ["SafetyFace", "harm_categories"]
 
@@ -85,6 +88,8 @@ class SafetyFace(Face):
 
     def policy(self, parameters: Mapping[str, object]) -> Policy:
         """The policy with the marker's threshold."""
+        from rampart.policy import SafetyPolicy  # starting pytest needs none
+
         return SafetyPolicy(threshold=cast("float", parameters.get("threshold", 1.0)))
 
     def read_result(self, document: JsonObject) -> ResultReading | None:
@@ -102,6 +107,21 @@ class SafetyFace(Face):
     def adopts(self, item: pytest.Item, scope: TrialScope) -> bool:
         """A plain test is a safety test if it is marked `harm` or recorded a result."""
         return bool(scope.results) or closest_marker(item, "harm") is not None
+
+    def check_plain_test(self, item: pytest.Item, scope: TrialScope) -> None:
+        """Warn of an UNSAFE that was not asserted on; under `rampart_strict` it fails the test."""
+        if item.config.getini("rampart_strict"):
+            return
+        for document in scope.results:
+            if document.get("status") == "unsafe":
+                summary = one_line(str(document.get("summary", "")))
+                item.warn(
+                    pytest.PytestWarning(
+                        f"{item.nodeid} recorded an UNSAFE result and passed: {summary}."
+                        " Assert on the result, or set rampart_strict = true"
+                    )
+                )
+                return
 
     def fails_plain_test(self, config: pytest.Config, record: TrialRecord) -> bool:
         """Under `rampart_strict`, a recorded UNSAFE fails the test that did not assert on it."""

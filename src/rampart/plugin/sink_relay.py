@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-__all__ = ["DEPRECATED", "SinkRelay"]
+__all__ = ["DEPRECATED", "SinkCourier", "SinkRelay"]
 
 _FIXTURE = "rampart_sinks"
 _ATTRIBUTE = "rampart_sink_conftests"
@@ -20,13 +20,12 @@ DEPRECATED = (
 
 
 class SinkRelay:
-    """Notes the fixture's value in one process, and the sinks' conftests across processes."""
+    """Keeps what is found of sinks while the session runs: the fixture's value, and conftests."""
 
     def __init__(self, config: pytest.Config) -> None:
         """Serve the process whose configuration this is."""
         self._config = config
         self._is_worker = hasattr(config, "workerinput")
-        self._told = False
         self._fixture_defined = False
         self.fixture_values: list[object] = []
         """What `rampart_sinks` returned to the first test of this process that set it up."""
@@ -63,11 +62,22 @@ class SinkRelay:
             self.fixture_values.append(value)
             warnings.warn(DEPRECATED, DeprecationWarning, stacklevel=1)
 
+
+class SinkCourier:
+    """Tells xdist's controlling process in which conftests workers found sinks."""
+
+    def __init__(self, config: pytest.Config, relay: SinkRelay) -> None:
+        """Serve the process whose configuration this is."""
+        self._config = config
+        self._relay = relay
+        self._is_worker = hasattr(config, "workerinput")
+        self._told = False
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Send from workers, and keep in the controlling process, where sinks are defined."""
         if not self._is_worker:
-            self.conftests.update(report.__dict__.pop(_ATTRIBUTE, ()))
+            self._relay.conftests.update(report.__dict__.pop(_ATTRIBUTE, ()))
         elif not self._told:
             self._told = True
             setattr(report, _ATTRIBUTE, list(self._own_conftests()))

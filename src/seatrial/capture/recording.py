@@ -34,12 +34,12 @@ class RootSpan:
     def __init__(
         self, collector: SpanCollector, name: str, attributes: Mapping[str, object]
     ) -> None:
-        self._span = _start(name, attributes)
+        self._span = _start(_tracer(), name, attributes)
         if collector.blind is None and not self._seen_by(collector):
             # A provider that was reconfigured since the last trial lost our processor.
             self._span.end()
             collector.blind = provider.reattach()
-            self._span = _start(name, attributes)
+            self._span = _start(_tracer(again=True), name, attributes)
             if collector.blind is None and not self._seen_by(collector):
                 collector.blind = (
                     "the application's tracer provider did not record the trial's span; "
@@ -78,8 +78,19 @@ class RootSpan:
         self._span.end()
 
 
-def _start(name: str, attributes: Mapping[str, object]) -> Span:
-    tracer = trace.get_tracer(_TRACER)
+_known_tracer: tuple[object, trace.Tracer] | None = None
+
+
+def _tracer(*, again: bool = False) -> trace.Tracer:
+    """The current provider's tracer, asked for once: providers take their time to make one."""
+    global _known_tracer  # noqa: PLW0603 - as global as the provider
+    current = trace.get_tracer_provider()
+    if _known_tracer is None or _known_tracer[0] is not current or again:
+        _known_tracer = (current, trace.get_tracer(_TRACER))
+    return _known_tracer[1]
+
+
+def _start(tracer: trace.Tracer, name: str, attributes: Mapping[str, object]) -> Span:
     return tracer.start_span(name, context=Context(), attributes=_encoded(attributes))
 
 

@@ -1,6 +1,7 @@
 """The pytest plugin of the engine: turns marked tests into trials, and trials into verdicts.
 
-Each module here registers as a plugin of its own; this one only puts them in place.
+Each module here registers as a plugin of its own; this one only puts them in place. What a suite
+without trials has no use for is imported where it is used, so that starting pytest stays cheap.
 """
 
 from __future__ import annotations
@@ -10,13 +11,10 @@ import warnings
 import pytest
 
 from seatrial.collision import colliding_distributions
-from seatrial.plugin import asyncio_support, expand, hookspecs, loadgroup, timeouts, trial_protocol
+from seatrial.plugin import asyncio_support, expand, hookspecs, trial_protocol
 from seatrial.plugin.faces import find_faces
 from seatrial.plugin.keys import faces_key
-from seatrial.plugin.pace import PacedTrials
-from seatrial.plugin.session import ControllerSession
 from seatrial.plugin.trial_options import add_trial_options, trial_options
-from seatrial.plugin.worker import WorkerSession
 
 __all__: list[str] = []
 
@@ -46,19 +44,29 @@ def pytest_configure(config: pytest.Config) -> None:
         ("asyncio", asyncio_support),
         ("expand", expand),
         ("trial-protocol", trial_protocol),
-        ("timeouts", timeouts),
     ):
         config.pluginmanager.register(part, f"seatrial-{name}")
-    is_worker = hasattr(config, "workerinput")
-    if is_worker:
+    if options.timeout_s is not None:
+        from seatrial.plugin.timeouts import limit_bodies
+
+        limit_bodies(config)
+    if hasattr(config, "workerinput"):
+        from seatrial.plugin import loadgroup
+        from seatrial.plugin.worker import WorkerSession
+
         config.pluginmanager.register(loadgroup, "seatrial-loadgroup")
-    session = WorkerSession(config) if is_worker else ControllerSession(config)
-    config.pluginmanager.register(session, "seatrial-session")
+        config.pluginmanager.register(WorkerSession(config), "seatrial-session")
+    else:
+        from seatrial.plugin.session import ControllerSession
+
+        config.pluginmanager.register(ControllerSession(config), "seatrial-session")
     if options.concurrency > 1:
         from seatrial.plugin.concurrency import configure_concurrency
 
         configure_concurrency(config, options)
     elif options.rate_per_s is not None:
+        from seatrial.plugin.pace import PacedTrials
+
         config.pluginmanager.register(PacedTrials(options.rate_per_s), "seatrial-pace")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Generator, Iterator
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -69,6 +69,7 @@ def _marks(collector: pytest.Collector, function: object) -> Iterator[str]:
 # pytest-asyncio has no public way to adopt a fixture in strict mode after collection; this is the
 # attribute that its own decorator sets, and that it looks for at set-up and again at the call.
 _ADOPTED = "_force_asyncio_fixture"
+_ASYNC_CODE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _adopted_key = pytest.StashKey[list[Any]]()
 _users_key = pytest.StashKey[Counter[Any]]()
 
@@ -127,6 +128,8 @@ def _give_back(item: pytest.Item) -> None:
 
 def _is_async(fixture: Any) -> bool:
     function = getattr(fixture, "__func__", fixture)
+    if isinstance(function, FunctionType):  # asked at every test: almost all are
+        return bool(function.__code__.co_flags & _ASYNC_CODE)
     return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 

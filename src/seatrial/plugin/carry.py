@@ -6,12 +6,16 @@ its trial missed but its group may still pass; pytest sees it as an expected fai
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from seatrial import codec
-from seatrial.run import PlannedTrial
+from seatrial.outcome import Outcome
 from seatrial.text import one_line
-from seatrial.trial import Amendment, Outcome, TrialRecord
+
+if TYPE_CHECKING:
+    from seatrial.run import PlannedTrial
+    from seatrial.trial import Amendment, TrialRecord
 
 __all__ = [
     "accept",
@@ -19,6 +23,7 @@ __all__ = [
     "attach_amendment",
     "attach_plan",
     "attach_record",
+    "is_ours",
     "is_tolerated",
     "overrule",
     "peek_outcome",
@@ -38,6 +43,7 @@ _OUTCOME = "seatrial_outcome"
 _REASON = "seatrial_reason"
 _TOLERATED = "seatrial_tolerated"
 _ACCEPTED = "seatrial_accepted"
+_ALL = frozenset({_RECORD, _AMENDMENT, _PLAN, _OUTCOME, _REASON, _TOLERATED, _ACCEPTED})
 
 
 _attached: tuple[str, TrialRecord] | None = None
@@ -46,6 +52,8 @@ _attached: tuple[str, TrialRecord] | None = None
 def attach_record(report: pytest.TestReport, record: TrialRecord, reason: str) -> None:
     """Put a trial's record on its report, with the one-line reason that its face gives."""
     global _attached  # noqa: PLW0603 - see read_record
+    from seatrial import codec  # starting pytest needs none
+
     text = codec.dump_record(record)
     _attached = (text, record)
     setattr(report, _RECORD, text)
@@ -55,6 +63,8 @@ def attach_record(report: pytest.TestReport, record: TrialRecord, reason: str) -
 
 def attach_amendment(report: pytest.TestReport, amendment: Amendment) -> None:
     """Put what a tear-down adds on its report."""
+    from seatrial import codec
+
     setattr(report, _AMENDMENT, codec.dump_amendment(amendment))
     setattr(report, _OUTCOME, amendment.outcome.value)
     message = amendment.failure.message if amendment.failure is not None else ""
@@ -63,7 +73,14 @@ def attach_amendment(report: pytest.TestReport, amendment: Amendment) -> None:
 
 def attach_plan(report: pytest.TestReport, plan: tuple[PlannedTrial, ...]) -> None:
     """Put a worker's plan on a report of it."""
+    from seatrial import codec
+
     setattr(report, _PLAN, codec.dump_plan(plan))
+
+
+def is_ours(report: object) -> bool:
+    """Whether anything here has put something on the report."""
+    return not _ALL.isdisjoint(vars(report))
 
 
 def take_record(report: pytest.TestReport) -> str | None:
@@ -81,6 +98,8 @@ def read_record(text: str) -> TrialRecord:
     """
     if _attached is not None and _attached[0] is text:
         return _attached[1]
+    from seatrial import codec
+
     return codec.load_record(text)
 
 

@@ -19,10 +19,9 @@ from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, 
 if TYPE_CHECKING:
     from seatrial.trace import Trace
 
-__all__ = ["amendment_of", "forget_parts", "note_part", "record_of"]
+__all__ = ["amendment_of", "note_part", "record_of"]
 
 _RAISED = (BodyEnd.ASSERTION, BodyEnd.EXCEPTION, BodyEnd.TIMED_OUT)
-_parts_key = pytest.StashKey[list[TrialFacts]]()
 
 
 def record_of(
@@ -43,7 +42,7 @@ def record_of(
             owner=part.owner,
             judge_asserted=part.judge_asserted,
         )
-        for part in item.stash.get(_parts_key, [])
+        for part in scope.parts
     ]
     verdicts = [classify(ending) for ending in (facts, *parts)]
     outcome = worst(verdict.outcome for verdict in verdicts)
@@ -86,14 +85,8 @@ def note_part(
     facts = _facts(item, face, scope, _trace(scope), report, call)
     if facts.end not in _RAISED:
         return None
-    item.stash.setdefault(_parts_key, []).append(facts)
+    scope.parts.append(facts)
     return classify(facts).outcome
-
-
-def forget_parts(item: pytest.Item) -> None:
-    """Start an attempt of which no subtest has failed yet."""
-    if _parts_key in item.stash:
-        del item.stash[_parts_key]
 
 
 def _facts(

@@ -13,11 +13,9 @@ from seatrial.errors import UsageError
 from seatrial.plugin.faces import Face, TrialPlan, face_named, loaded_faces
 from seatrial.plugin.keys import plan_key, planned_key
 from seatrial.plugin.markers import closest_marker
-from seatrial.run import PlannedTrial
 from seatrial.text import escape
-from seatrial.trial import TrialKey
 
-__all__: list[str] = []
+__all__ = ["refuse_unexpanded"]
 
 _FIXTURE = "_seatrial_trial"
 
@@ -74,6 +72,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if not isinstance(slot, _Slot):
         return
     assert callspec is not None
+    from seatrial.run import PlannedTrial  # starting pytest needs none
+    from seatrial.trial import TrialKey
+
     case = _case_id(callspec.id, slot.id)
     test = escape(item.nodeid.removesuffix(f"[{callspec.id}]"), keep="")
     key = TrialKey(face=slot.face, test=test, case=case, index=slot.index, total=slot.plan.trials)
@@ -87,6 +88,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         harms=face.harms(item) if face is not None else (),
     )
     item.stash[plan_key] = slot.plan
+    if slot.plan.timeout_s is not None:
+        from seatrial.plugin.timeouts import limit_bodies  # most suites have no use for it
+
+        limit_bodies(item.config)
     item.funcargs[_FIXTURE] = None  # type: ignore[attr-defined]  # it would be set up for each trial, to do nothing
     in_groups = getattr(item.config.option, "loadgroup", False)  # set in xdist's workers
     if in_groups and item.get_closest_marker("xdist_group") is None:
@@ -105,9 +110,12 @@ def _case_id(parameters: str, trial: str) -> str:
     return f"{before}-{after}".strip("-")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a marked item that could not be expanded; only that test fails."""
+def refuse_unexpanded(item: pytest.Item) -> None:
+    """Fail a marked item that could not be expanded; only that test fails.
+
+    Raises:
+        pytest.fail.Exception: Saying why.
+    """
     planned = item.stash.get(planned_key, None)
     for face in loaded_faces(item.config):
         mark = closest_marker(item, face.marker)

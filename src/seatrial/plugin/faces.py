@@ -5,15 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
-from seatrial.gate import Policy
 from seatrial.plugin.keys import faces_key
-from seatrial.scope import TrialScope
-from seatrial.snapshot import JsonObject
 from seatrial.text import first_line, one_line
-from seatrial.trial import FailureOwner, Outcome, TrialRecord
+
+if TYPE_CHECKING:
+    from seatrial.gate import Policy
+    from seatrial.outcome import FailureOwner, Outcome
+    from seatrial.scope import TrialScope
+    from seatrial.snapshot import JsonObject
+    from seatrial.trial import TrialRecord
 
 __all__ = [
     "Face",
@@ -107,6 +111,10 @@ class Face(ABC):
         """Whether a test that was not expanded should leave a record of this face."""
         return False
 
+    def check_plain_test(self, item: pytest.Item, scope: TrialScope) -> None:
+        """Warn of what a test without trials recorded and its body, which passed, ignored."""
+        return
+
     def fails_plain_test(self, config: pytest.Config, record: TrialRecord) -> bool:
         """Whether the record of a test without trials must fail it although its body passed."""
         return False
@@ -148,4 +156,7 @@ def loaded_faces(config: pytest.Config) -> tuple[Face, ...]:
 
 def face_named(config: pytest.Config, name: str) -> Face | None:
     """The loaded face of that name."""
-    return next((face for face in loaded_faces(config) if face.name == name), None)
+    for face in loaded_faces(config):
+        if face.name == name:
+            return face
+    return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 
-from seatrial.gate import Verdict
-from seatrial.run import Run
-from seatrial.trial import GroupKey
+if TYPE_CHECKING:
+    from seatrial.gate import Verdict
+    from seatrial.run import Run
+    from seatrial.trial import GroupKey
 
 __all__ = ["remember_failed_groups"]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pytest
 
-from seatrial.run import Run
 from seatrial.text import escape, one_line
+
+if TYPE_CHECKING:
+    from seatrial.run import Run
 
 __all__ = ["write_notices"]
 

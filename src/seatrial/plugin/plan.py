@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from seatrial.plugin.keys import planned_key, position_key
-from seatrial.run import PlannedTrial
+
+if TYPE_CHECKING:
+    from seatrial.run import PlannedTrial
 
 __all__ = ["find_planned", "own_nodeid", "planned_trials"]
 

@@ -31,10 +31,10 @@ _SHOWN_MISSING = 20
 class Recorder:
     """Collects plans and records, writes the journal, and knows each group's tally."""
 
-    def __init__(self, config: pytest.Config, run_id: str | None) -> None:
-        """Record the session of `config` under `run_id`, or under the time of day."""
+    def __init__(self, config: pytest.Config, run_id: str | None, started_at: float) -> None:
+        """Record the session of `config`, begun at that Unix time, under `run_id` or that time."""
         self._config = config
-        self.started_at = time.time()
+        self.started_at = started_at
         started = datetime.fromtimestamp(self.started_at, UTC)
         self.run_id = run_id or started.strftime("%Y%m%dT%H%M%S%f")
         self.planned: dict[str, PlannedTrial] = {}

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Generator, Iterator
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seatrial.gate import Verdict, exit_status
 from seatrial.plugin import carry
 from seatrial.plugin.faces import loaded_faces
 from seatrial.plugin.keys import run_key
-from seatrial.plugin.last_failed import remember_failed_groups
-from seatrial.plugin.notices import write_notices
 from seatrial.plugin.plan import planned_trials
-from seatrial.plugin.recorder import Recorder
-from seatrial.plugin.settle import settle
-from seatrial.run import Run
-from seatrial.trial import GroupKey
+
+if TYPE_CHECKING:
+    from seatrial.gate import Verdict
+    from seatrial.plugin.recorder import Recorder
+    from seatrial.run import Run
+    from seatrial.trial import GroupKey
 
 __all__ = ["ControllerSession"]
 
@@ -40,10 +41,27 @@ class ControllerSession:
             pytest.UsageError: If `SEATRIAL_RUN_ID` is set to what cannot name a file.
         """
         self._config = config
-        self._recorder = Recorder(config, _chosen_run_id())
+        self._run_id = _chosen_run_id()
+        self._began_at = time.time()
+        self._has_workers = bool(getattr(config.option, "tx", None))
+        self._plan_known = False
         self._problems: list[str] = []
         self._tolerated: dict[str, str] = {}
         self._collected_ids: list[str] = []
+
+    @cached_property
+    def _recorder(self) -> Recorder:
+        """Made when there is something to record: most suites load none of what it takes."""
+        from seatrial.plugin.recorder import Recorder
+
+        recorder = Recorder(self._config, self._run_id, self._began_at)
+        if self._plan_known:
+            recorder.plan(())
+        return recorder
+
+    @property
+    def _is_recording(self) -> bool:
+        return "_recorder" in vars(self)
 
     # -- what will run ------------------------------------------------------------------
 
@@ -51,7 +69,10 @@ class ControllerSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Plan what is left after deselection; under xdist the workers' reports bring the plan."""
         if not _only_looking(self._config) and not _will_refuse_to_run(session):
-            self._recorder.plan(planned_trials(session.items).values())
+            self._plan_known = True
+            planned = planned_trials(session.items)
+            if planned:
+                self._recorder.plan(planned.values())
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
@@ -62,11 +83,22 @@ class ControllerSession:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Note the trial as started before its set-up."""
-        self._recorder.started(nodeid)
+        if self._is_recording or self._has_workers:
+            self._recorder.started(nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep a report's record, then fail a tolerated report whose group can no longer pass."""
+        if carry.is_ours(report) or report.when not in ("setup", "call", "teardown"):
+            self._receive(report)
+        if report.when == "teardown" and report.nodeid in self._tolerated:
+            # JUnit XML takes a test's properties from its last report.
+            traceback = self._tolerated[report.nodeid]
+            report.user_properties.append(("seatrial.tolerated", traceback))
+
+    def _receive(self, report: pytest.TestReport) -> None:
+        from seatrial.plugin.settle import settle
+
         plan = carry.take_plan(report)
         if plan is not None:
             self._recorder.plan_from_worker(plan)
@@ -79,10 +111,6 @@ class ControllerSession:
                 self._tolerated[report.nodeid] = "\n\n".join(told)
             else:
                 carry.promote(report)
-        if report.when == "teardown" and report.nodeid in self._tolerated:
-            # JUnit XML takes a test's properties from its last report.
-            traceback = self._tolerated[report.nodeid]
-            report.user_properties.append(("seatrial.tolerated", traceback))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -100,10 +128,16 @@ class ControllerSession:
         verdicts = {} if _only_looking(self._config) else self._judge(session, exitstatus)
         result = yield
         if verdicts:
+            from seatrial.plugin.last_failed import remember_failed_groups
+
             remember_failed_groups(self._config, self._config.stash[run_key], verdicts)
         return result
 
     def _judge(self, session: pytest.Session, exitstatus: int) -> dict[GroupKey, Verdict]:
+        if not self._is_recording:
+            return {}
+        from seatrial.gate import exit_status
+
         run = self._recorder.finish(_why_stopped(session, exitstatus), self._collected_ids)
         if not run.planned and not run.attempts and not run.incomplete:
             return {}
@@ -127,12 +161,16 @@ class ControllerSession:
         result = yield
         run = self._config.stash.get(run_key, None)
         if run is not None:
+            from seatrial.plugin.notices import write_notices
+
             write_notices(terminalreporter, run, self._problems, self._tolerated.items())
         return result
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: object) -> tuple[str, str, Any] | None:
         """Show tolerated and unjudged trials as what they are."""
+        if not carry.is_ours(report):
+            return None
         if carry.is_tolerated(report):
             return "tolerated", "t", ("TOLERATED", {"yellow": True})
         word = carry.accepted_word(report)

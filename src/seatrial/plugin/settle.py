@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 
+from seatrial.outcome import Outcome
 from seatrial.plugin import carry
 from seatrial.plugin.faces import face_named
 from seatrial.plugin.plan import find_planned
-from seatrial.run import PlannedTrial
-from seatrial.trial import Outcome
+
+if TYPE_CHECKING:
+    from seatrial.run import PlannedTrial
 
 __all__ = ["settle"]
 

@@ -25,8 +25,9 @@ from seatrial.plugin.keys import plan_key
 from seatrial.plugin.trial_options import trial_options
 from seatrial.scope import LentScope, bind, current_scope, unbind
 
-__all__ = ["LentBody", "TimeLimit", "TimedBody", "limit_of", "timeout_error"]
+__all__ = ["LentBody", "TimeLimit", "TimedBody", "limit_bodies", "limit_of", "timeout_error"]
 
+_NAME = "seatrial-timeouts"
 _OUTER_FRAMES = 20
 _INNER_FRAMES = 80
 """Frames of a thread's stack that are shown: those where it began, and those where it stands."""
@@ -75,6 +76,12 @@ def timeout_error(limit: TimeLimit, thread: int | None = None) -> TrialTimeoutEr
     """
     error = TrialTimeoutError(f"the trial timed out after {limit.seconds:.15g} s ({limit.source})")
     return error if thread is None else error.with_traceback(_stack_of(thread))
+
+
+def limit_bodies(config: pytest.Config) -> None:
+    """See to it that limits are kept; a session without any need not be asked at every test."""
+    if not config.pluginmanager.hasplugin(_NAME):
+        config.pluginmanager.register(sys.modules[__name__], _NAME)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from seatrial.plugin import carry
 from seatrial.plugin.cancelled import TrialCancelled
-from seatrial.plugin.evidence import amendment_of, forget_parts, note_part, record_of
+from seatrial.plugin.expand import refuse_unexpanded
 from seatrial.plugin.faces import face_named, loaded_faces
 from seatrial.plugin.keys import planned_key, scope_key
 from seatrial.plugin.longrepr import escape_report
 from seatrial.plugin.plan import own_nodeid
-from seatrial.plugin.threads import carry_scope_into_threads
 from seatrial.scope import TrialScope, bind, unbind
-from seatrial.trial import Failure, FailureOwner, Outcome, TrialRecord
 
 if TYPE_CHECKING:
+    from seatrial.outcome import Outcome
     from seatrial.plugin.faces import Face
+    from seatrial.trial import TrialRecord
 
 __all__: list[str] = []
 
@@ -33,6 +32,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     try:
         if item.stash.get(planned_key, None) is None:
             return (yield)
+        from seatrial.plugin.threads import carry_scope_into_threads
+
         with carry_scope_into_threads():
             return (yield)
     except (KeyboardInterrupt, pytest.exit.Exception) as error:
@@ -41,7 +42,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         _close_trace(item.stash[scope_key])
         del item.stash[scope_key]  # pytest keeps items to the end; the record holds what counts
-        forget_parts(item)
         unbind(token)
 
 
@@ -54,22 +54,21 @@ def _open_scope(item: pytest.Item) -> TrialScope:
         started_at=time.time(),
     )
     item.stash[scope_key] = scope
-    forget_parts(item)
     return scope
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+# Not a wrapper: pytest's own wrappers must have begun when an item is refused.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start a fresh scope for every further attempt: a rerun plugin repeats the phases."""
     scope = item.stash[scope_key]
-    if scope.phase == "setup":
-        return (yield)
-    _close_trace(scope)
-    again = _open_scope(item)
-    again.attempt = scope.attempt + 1
-    # Ends with the protocol's own binding, which restores what was current before the item.
-    bind(again)
-    return (yield)
+    if scope.phase != "setup":
+        _close_trace(scope)
+        again = _open_scope(item)
+        again.attempt = scope.attempt + 1
+        # Ends with the protocol's own binding, which restores what was current before the item.
+        bind(again)
+    refuse_unexpanded(item)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -78,9 +77,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     scope = item.stash[scope_key]
     scope.in_body = True
     try:
-        return (yield)
+        result = yield
     finally:
         scope.in_body = False
+    if scope.results and scope.key is None:
+        for face in loaded_faces(item.config):
+            face.check_plain_test(item, scope)
+    return result
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -95,6 +98,8 @@ def pytest_runtest_makereport(
         if scope is not None and not scope.in_body:
             _advance(scope, report)
         return report
+    from seatrial.plugin.evidence import amendment_of, note_part, record_of  # plain tests need none
+
     escape_report(report)
     if scope.in_body:
         _settle_part(item, face, note_part(item, face, scope, report, call), report)
@@ -106,7 +111,7 @@ def pytest_runtest_makereport(
     elif report.when == "call" or not report.passed:
         record = record_of(item, face, scope, report, call)
         if call.excinfo is not None and isinstance(call.excinfo.value, TrialCancelled):
-            record = _cancelled(record, call.excinfo.value.reason)
+            record = record.cut_short(call.excinfo.value.reason)
         _fail_at_once(item, face, record, report)
         carry.attach_record(report, record, face.reason(record))
     _advance(scope, report)
@@ -164,14 +169,11 @@ def _report_cancelled(item: pytest.Item, error: BaseException) -> None:
         longrepr=(str(item.path), item.location[1] or 0, "Skipped: cancelled"),
         when="call",
     )
+    from seatrial.plugin.evidence import record_of
+
     record = record_of(item, face, scope, report, None)
-    carry.attach_record(report, _cancelled(record, str(error) or type(error).__name__), "cancelled")
+    carry.attach_record(report, record.cut_short(str(error) or type(error).__name__), "cancelled")
     item.ihook.pytest_runtest_logreport(report=report)
-
-
-def _cancelled(record: TrialRecord, reason: str) -> TrialRecord:
-    failure = Failure(owner=FailureOwner.UNKNOWN, kind="cancelled", message=reason)
-    return replace(record, outcome=Outcome.SKIPPED, failure=failure)
 
 
 def _close_trace(scope: TrialScope) -> None:

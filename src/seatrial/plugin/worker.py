@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from seatrial.plugin import carry
 from seatrial.plugin.plan import planned_trials
 from seatrial.plugin.settle import settle
-from seatrial.run import PlannedTrial
+
+if TYPE_CHECKING:
+    from seatrial.run import PlannedTrial
 
 __all__ = ["WorkerSession"]
 
