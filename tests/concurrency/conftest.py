@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+
 import pytest
 
-# Once for all inner sessions; each of them would import it anew.
-import seatrial.plugin.concurrency.run  # noqa: F401
-
 from .sessions import Parity, Sessions
+
+# What sessions load as they go. Each inner session would load it anew, as pytester forgets modules.
+for _name in (
+    "kensa.pytest",
+    "kensa.tracing",
+    "rampart.plugin.emission",
+    "rampart.plugin.sink_discovery",
+    "rampart.policy",
+    "rampart.recording",
+    "rampart.summary",
+    "seatrial.plugin.concurrency.probe",
+    "seatrial.plugin.concurrency.run",
+    "seatrial.plugin.concurrency.xdist_scheduler",
+    "seatrial.plugin.evidence",
+    "seatrial.plugin.last_failed",
+    "seatrial.plugin.notices",
+    "seatrial.plugin.recorder",
+    "seatrial.plugin.settle",
+    "xdist.dsession",
+    "xdist.remote",
+    "xdist.report",
+    "xdist.scheduler",
+    "xdist.workermanage",
+):
+    if importlib.util.find_spec(_name.partition(".")[0]) is not None:
+        importlib.import_module(_name)
 
 
 @pytest.fixture

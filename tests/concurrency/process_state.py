@@ -84,7 +84,7 @@ def process_state() -> dict[str, object]:
         if name != "PYTEST_CURRENT_TEST":  # of the session that runs this one, and of that one
             state[f"environment variable {name}"] = value
     for owner, name in _METHODS:
-        state[f"{getattr(owner, '__name__', owner)}.{name}"] = getattr(owner, name)
+        state[f"{getattr(owner, '__name__', owner)}.{name}"] = getattr(owner, name, None)
     return state
 
 

@@ -19,6 +19,7 @@ __all__ = ["Recording", "normalised"]
 
 # What differs between any two sessions.
 _VOLATILE = (
+    (re.compile(r"\[gw\d+\] \S+ -- Python \S+ \S+\n\n?"), ""),  # xdist's line above a traceback
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0xADDRESS"),
     (re.compile(r"\b\d+(\.\d+)?( ?ms|s\b)"), "SECONDS"),
     (re.compile(r"pytest-of-\w+/pytest-\d+|runpytest-\d+"), "BASETEMP"),

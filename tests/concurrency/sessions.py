@@ -121,6 +121,7 @@ class Sessions:
 
     def write(self, suite: str, files: Mapping[str, str] | None = None) -> None:
         """Write a suite: its test_suite.py, and other files by name without their ending."""
+        self._monkeypatch.setenv("TRIALS_IN_FLIGHT", str(TOGETHER))
         shutil.copy(_TOGETHER_SOURCE, self._pytester.path / "together.py")
         sources = {"test_suite": suite, **(files or {})}
         for name, text in sources.items():
@@ -135,7 +136,7 @@ class Sessions:
         self._monkeypatch.setenv("TRIALS_IN_FLIGHT", str(in_flight))
         recording = Recording()
         before = process_state()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(record=True):
             _as_python_starts()
             result = self._pytester.runpytest_inprocess(
                 "-ra",
