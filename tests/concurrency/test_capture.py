@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from .sessions import Parity, Sessions
+from .recording import normalised
+from .sessions import TOGETHER, Parity, Sessions
 
 SPEAKING = """
 from concurrent.futures import ThreadPoolExecutor
@@ -379,3 +382,36 @@ def test_live_logs_are_shown_while_trials_run(sessions: Sessions) -> None:
         assert session.counts == {"passed": 3}
         for index in range(3):
             assert f"live of test_it[trial-{index}]" in session.text
+
+
+@pytest.mark.parametrize("method", ["fd", "sys", "tee-sys", "no"])
+def test_in_a_process_of_its_own_the_terminal_shows_the_same(
+    sessions: Sessions, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    sessions.write(
+        """
+        @pytest.mark.trial(n=3)
+        async def test_it(request):
+            await meet_async(3)
+            print(f"out of {request.node.name} \u2713")
+            print(f"err of {request.node.name}", file=sys.stderr)
+            assert not request.node.name.endswith("1]")
+
+        @pytest.mark.trial(n=3)
+        def test_sync(request): meet(3); print(f"out of {request.node.name}")
+
+        def test_after(): print("out of test_after"); assert False
+        """
+    )
+    shown = []
+    for in_flight in (1, TOGETHER):
+        monkeypatch.setenv("TRIALS_IN_FLIGHT", str(in_flight))
+        result = pytester.runpytest_subprocess(
+            f"--capture={method}", f"--trial-concurrency={in_flight}", "-ra"
+        )
+        assert result.ret == pytest.ExitCode.TESTS_FAILED
+        # What is not captured comes between the letters of the progress.
+        lines = (re.sub(r"^(test_suite\.py )?[.F]*", "", line) for line in result.outlines)
+        shown.append(sorted(normalised(line.strip()) for line in lines))
+        assert any("out of test_it[trial-1] \u2713" in line for line in result.outlines)
+    assert shown[0] == shown[1]
