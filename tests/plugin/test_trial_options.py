@@ -93,7 +93,7 @@ def test_the_help_lists_the_options(pytester: pytest.Pytester) -> None:
     )
 
 
-def test_auto_shares_its_number_among_workers(pytester: pytest.Pytester) -> None:
+def test_auto_and_the_rate_are_shared_among_workers(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     pytest.importorskip("greenlet")
     pytester.makepyfile(
@@ -105,7 +105,7 @@ def test_auto_shares_its_number_among_workers(pytester: pytest.Pytester) -> None
         def test_it(pytestconfig, n):
             assert trial_options(pytestconfig).concurrency == 16
             assert trial_options(pytestconfig).timeout_s == 9
-            assert trial_options(pytestconfig).rate_per_s == 2
+            assert trial_options(pytestconfig).rate_per_s == 1
         """
     )
     arguments = ("--trial-concurrency=auto", "--trial-timeout=9", "--trial-rate=2")

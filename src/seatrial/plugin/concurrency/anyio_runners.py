@@ -39,8 +39,9 @@ class _ItemRunners:
                 yield runner
             return
         if self._shared is None:
-            self._shared = self._lease.enter_context(
-                self._get_runner(backend_name, backend_options)
+            # The context that `close` is called in: anyio notes there which library runs.
+            self._shared = self._hub.call_in_main_context(
+                lambda: self._lease.enter_context(self._get_runner(backend_name, backend_options))
             )
             self._shared.get_loop().set_exception_handler(self._note_exception)
         runner, users = self._own.get(slot) or (_copy_of(self._shared), 0)
