@@ -97,3 +97,27 @@ def test_on_another_async_library_trials_run_alone_and_the_summary_says_why(
     assert (
         "2 trials ran one at a time: runs on another async library than asyncio" in together.lines
     )
+
+
+def test_trials_may_meet_through_anyios_own_primitives(parity: Parity) -> None:
+    together = parity(
+        """
+        import anyio
+        pytestmark = pytest.mark.anyio
+
+        @pytest.fixture
+        def anyio_backend(): return "asyncio"
+
+        @pytest.mark.trial(n=3)
+        async def test_it(request):
+            send, receive = anyio.create_memory_object_stream(1)
+            async with send, receive, anyio.create_task_group() as group:
+                group.start_soon(send.send, request.node.name)
+                await meet_async(3)
+                assert await receive.receive() == request.node.name
+            assert await anyio.to_thread.run_sync(threading.current_thread) is not None
+            limiter = anyio.CapacityLimiter(1)
+            async with limiter: await anyio.sleep(0)
+        """
+    )
+    assert together.counts == {"passed": 3}

@@ -224,7 +224,7 @@ class ItemFixtures:
         if slot.shared_depth:
             return self._counted(slot, call)
         if slot.thread is not None:
-            return slot.thread.call(call)
+            return slot.thread.call_fixture(call)
         filters = warnings.filters
         value = self._counted(slot, call)
         refuse_open_filters(filters)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import heapq
+import queue
 import threading
 import time
 from collections import deque
@@ -48,7 +49,8 @@ class Hub:
         self._ready: deque[Slot] = deque()
         self._timers: list[_Timer] = []
         self._order = count()
-        self._poked = threading.Event()
+        # Not an Event: a signal handler may set this while the main thread is inside of it.
+        self._pokes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._futures: list[asyncio.Future[Any]] = []
         self._is_idle = False
         self.running: Slot | None = None
@@ -145,7 +147,8 @@ class Hub:
         if loop is not None:
             with suppress(RuntimeError):  # the loop was closed meanwhile, so nobody waits on it
                 loop.call_soon_threadsafe(self._stop_loop)
-        self._poked.set()
+        if not self._is_idle:
+            self._pokes.put(None)
 
     def ping(self) -> None:
         """Let `turn` grow once the loop gets to it. Callable from every thread."""
@@ -221,8 +224,10 @@ class Hub:
         delay = max(0.0, self._timers[0].when - time.monotonic()) if self._timers else None
         loop = self.loop
         if loop is None or loop.is_closed() or not self._futures:
-            self._poked.wait(delay)
-            self._poked.clear()
+            with suppress(queue.Empty):
+                self._pokes.get(timeout=delay)
+                while True:
+                    self._pokes.get_nowait()
             return
         self._is_idle = True
         timer = None if delay is None else loop.call_later(delay, self._stop_loop)

@@ -144,6 +144,19 @@ class ItemThread:
                 return message.get()
             worker.put(_Answer(message))
 
+    def call_fixture(self, function: Callable[[], Any]) -> Any:
+        """Run a part of a fixture.
+
+        Raises:
+            BaseException: Why the item was stopped meanwhile; else whatever the fixture raised.
+        """
+        __tracebackhide__ = True
+        try:
+            return self.call(function)
+        except _GivenUpError:
+            assert self._slot.stop is not None
+            raise self._slot.stop from None
+
     def run_body(self, function: Callable[[], Any], limit: TimeLimit | None) -> Any:
         """Run the test itself; given up on when its time is over or it must stop.
 
