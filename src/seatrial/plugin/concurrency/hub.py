@@ -29,6 +29,10 @@ __all__ = ["Hub"]
 
 T = TypeVar("T")
 
+LONGEST_WAIT_S = 0.5
+"""Seconds after which the hub looks around unasked. A signal that comes in the instant before the
+process begins to wait ends no wait, and Python calls its handler only after the next one."""
+
 
 class Hub:
     """Runs on the thread that made it, pytest's main thread, for one session.
@@ -221,7 +225,9 @@ class Hub:
             self.running = None
 
     def _idle(self) -> None:
-        delay = max(0.0, self._timers[0].when - time.monotonic()) if self._timers else None
+        delay = LONGEST_WAIT_S
+        if self._timers:
+            delay = min(delay, max(0.0, self._timers[0].when - time.monotonic()))
         loop = self.loop
         if loop is None or loop.is_closed() or not self._futures:
             with suppress(queue.Empty):
@@ -230,7 +236,7 @@ class Hub:
                     self._pokes.get_nowait()
             return
         self._is_idle = True
-        timer = None if delay is None else loop.call_later(delay, self._stop_loop)
+        timer = loop.call_later(delay, self._stop_loop)
         try:
             loop.run_forever()
         except (SystemExit, KeyboardInterrupt) as error:
@@ -239,8 +245,7 @@ class Hub:
                 raise
         finally:
             self._is_idle = False
-            if timer is not None:
-                timer.cancel()
+            timer.cancel()
 
     def _stop_loop(self) -> None:
         # A call that comes late may find the loop run by somebody else.
