@@ -81,7 +81,7 @@ def test_what_a_trial_records_too_late_is_nobodys(parity: Parity) -> None:
         HELD
         + """
     from seatrial.scope import current_scope
-    late = threading.Event()
+    late = threading.Semaphore(0)
 
     @pytest.mark.trial(n=3, timeout_s=0.2)
     def test_it():
@@ -90,12 +90,12 @@ def test_what_a_trial_records_too_late_is_nobodys(parity: Parity) -> None:
         record("unsafe", "late")
         event(f"late scope: {current_scope().phase}")
         print("printed late")
-        late.set()
+        late.release()
 
     @pytest.mark.trial(n=1, concurrency=1)
     def test_after():
         for waiting in held: waiting.set()
-        assert late.wait(20)
+        for _ in range(3): assert late.acquire(timeout=20)
     """
     )
     assert together.noted() == ["late scope: over"] * 3
