@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +47,6 @@ def test_without_a_rate_nobody_waits_but_for_the_first_ones(delays: list[float])
 @given(concurrency=st.integers(2, 300))
 def test_the_first_trials_start_one_after_another(concurrency: int) -> None:
     times = starts(Pace(concurrency, None), [0.0] * (concurrency + 5))
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert all(abs(gap - RAMP_S) < 1e-9 for gap in gaps[: concurrency - 1])
     assert all(gap == 0 for gap in gaps[concurrency:])
