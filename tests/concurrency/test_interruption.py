@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -188,8 +189,9 @@ def started(
 
     def start(suite: str) -> tuple[Process, Path]:
         sessions.write(suite)
-        fifo = pytester.path / "ready"
-        os.mkfifo(fifo)
+        os.mkfifo(pytester.path / "ready")
+        # Without blocking, so that a process that dies early is seen.
+        ready = os.open(pytester.path / "ready", os.O_RDONLY | os.O_NONBLOCK)
         process = subprocess.Popen(
             [sys.executable, "-m", "pytest", f"--trial-concurrency={TOGETHER}", "-ra"],
             env={**os.environ, "TRIALS_IN_FLIGHT": str(TOGETHER)},
@@ -198,7 +200,9 @@ def started(
             text=True,
         )
         processes.append(process)
-        assert fifo.read_text(), "the trials never met"
+        waiting, _, _ = select.select([ready], [], [], 60)
+        os.close(ready)
+        assert waiting, "the trials never met"
         return process, pytester.path / "events.log"
 
     yield start
