@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -79,11 +80,18 @@ _users_key = pytest.StashKey[Counter[Any]]()
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Let pytest-asyncio run a plain async fixture that an async test of ours asks for by name."""
+    """Let pytest-asyncio run a plain async fixture that an async test of ours asks for by name.
+
+    For no other test: one that has adopted the fixture may be in flight beside it.
+    """
+    if not _is_async(fixturedef.func):
+        return (yield)
     item = request._pyfuncitem  # noqa: SLF001 - a wide-scoped fixture's request.node is its scope, not the test
-    if _is_async(fixturedef.func) and _is_our_async_test(item):
+    if _is_our_async_test(item):
         _adopt(item, fixturedef.func)
-    return (yield)
+        return (yield)
+    with _not_adopted(item, fixturedef.func):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -106,9 +114,11 @@ def _adopt(item: pytest.Item, fixture: Any) -> None:
     function = getattr(fixture, "__func__", fixture)
     mine = item.stash.setdefault(_adopted_key, [])
     users = item.config.stash.setdefault(_users_key, Counter())
-    if function in mine or (hasattr(function, _ADOPTED) and function not in users):
-        return
+    if hasattr(function, _ADOPTED) and function not in users:
+        return  # pytest-asyncio's own decorator set it
     setattr(function, _ADOPTED, True)
+    if function in mine:
+        return
     users[function] += 1  # several tests that use it may be in flight
     mine.append(function)
 
@@ -123,7 +133,23 @@ def _give_back(item: pytest.Item) -> None:
         users[function] -= 1
         if not users[function]:
             del users[function]
-            delattr(function, _ADOPTED)
+            vars(function).pop(_ADOPTED, None)
+
+
+@contextmanager
+def _not_adopted(item: pytest.Function, fixture: Any) -> Iterator[None]:
+    """Keep an adoption of other tests from the one that sets the fixture up in the body."""
+    function = getattr(fixture, "__func__", fixture)
+    users = item.config.stash.get(_users_key, None)
+    if not users or function not in users:
+        yield
+        return
+    vars(function).pop(_ADOPTED, None)
+    try:
+        yield
+    finally:
+        if function in users:
+            setattr(function, _ADOPTED, True)
 
 
 def _is_async(fixture: Any) -> bool:
