@@ -42,3 +42,37 @@ def test_a_sync_trial_has_no_part_in_the_async_fixtures_that_a_neighbour_may_use
         in together.report("test_sync[trial-0]", "setup")["longrepr"]
     )
     assert together.counts == {"passed": 2, "errors": 1}
+
+
+def test_an_agent_that_stops_the_event_loop_fails_its_own_trial_only(sessions: Sessions) -> None:
+    sessions.write(
+        """
+        @pytest.mark.trial(n=3)
+        async def test_neighbour():
+            await meet_async(6, "all")
+            for _ in range(20): await asyncio.sleep(0)
+
+        @pytest.mark.trial(n=3)
+        async def test_stops():
+            await meet_async(6, "all")
+            asyncio.get_running_loop().stop()
+            await asyncio.sleep(0)
+
+        @pytest.mark.trial(n=1)
+        async def test_stops_as_it_ends(): asyncio.get_running_loop().stop()
+
+        @pytest.fixture
+        async def stopping():
+            asyncio.get_running_loop().stop()
+            await asyncio.sleep(0)
+
+        @pytest.mark.trial(n=1)
+        async def test_stops_in_a_fixture(stopping): pass
+        """
+    )
+    serial, together = sessions.both()
+    assert outcomes(together) == outcomes(serial)
+    assert together.counts == {"passed": 4, "failed": 3, "errors": 1}
+    for session in (serial, together):
+        record = session.record("test_stops[trial-0]")
+        assert "Event loop stopped before Future completed" in record["failure"]["message"]

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import Context, copy_context
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 
@@ -42,6 +43,7 @@ class ItemLoops:
         self._patched: ExitStack | None = None
         self._routed_classes: set[type] = set()
         self._prepared: list[tuple[asyncio.AbstractEventLoop, Any]] = []
+        self._stopped: WeakSet[Slot] = WeakSet()
 
     @contextmanager
     def routed(self) -> Iterator[None]:
@@ -78,6 +80,23 @@ class ItemLoops:
         self._patched.enter_context(
             replaced(loop_class, "run_until_complete", self._completing(method))
         )
+        self._patched.enter_context(
+            replaced(loop_class, "stop", self._stopping(loop_class.stop))  # type: ignore[attr-defined]
+        )
+
+    def _stopping(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Let an item that stops the loop end as it would have alone, and no other."""
+        hub = self._hub
+
+        @functools.wraps(original)
+        def stop(loop: asyncio.AbstractEventLoop) -> None:
+            slot = slot_of_context()
+            if slot is not None and loop is hub.loop and hub.is_main_thread():
+                self._stopped.add(slot)
+                hub.wake(slot)
+            original(loop)
+
+        return stop
 
     def _completing(self, original: Callable[..., Any]) -> Callable[..., Any]:
         hub = self._hub
@@ -112,12 +131,14 @@ class ItemLoops:
 
         Raises:
             BaseException: In the second case, why it must.
+            RuntimeError: If the item stopped the loop, as asyncio's own does.
         """
         __tracebackhide__ = True
         stopped = False
+        self._stopped.discard(slot)
 
         def is_due() -> bool:
-            return future.done() or slot.must_stop()
+            return future.done() or slot.must_stop() or slot in self._stopped
 
         with self._hub.awaiting(future):
             self._hub.wait(is_due)
@@ -126,8 +147,7 @@ class ItemLoops:
                 future.cancel()
                 self._hub.wait(future.done, until=time.monotonic() + GRACE_S)
         if stopped:
-            assert slot.stop is not None
-            raise slot.stop
+            raise slot.stop or RuntimeError("Event loop stopped before Future completed.")
 
     def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
         if any(known is loop for known, _ in self._prepared):

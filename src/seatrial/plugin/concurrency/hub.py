@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
@@ -56,6 +56,7 @@ class Hub:
         # Not an Event: a signal handler may set this while the main thread is inside of it.
         self._pokes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._futures: list[asyncio.Future[Any]] = []
+        self._nobodys = Context()  # for calls of the loop that belong to no item
         self._is_idle = False
         self.running: Slot | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -141,7 +142,7 @@ class Hub:
         self._ready.append(slot)
         if self._is_idle and self.is_main_thread() and self.loop is not None:
             # Called by the loop. Others that became ready in the same turn are to be noted first.
-            self.loop.call_soon(self._stop_loop)
+            self.loop.call_soon(self._stop_loop, context=self._nobodys)
         else:
             self.poke()
 
@@ -150,7 +151,7 @@ class Hub:
         loop = self.loop
         if loop is not None:
             with suppress(RuntimeError):  # the loop was closed meanwhile, so nobody waits on it
-                loop.call_soon_threadsafe(self._stop_loop)
+                loop.call_soon_threadsafe(self._stop_loop, context=self._nobodys)
         if not self._is_idle:
             self._pokes.put(None)
 
@@ -236,7 +237,7 @@ class Hub:
                     self._pokes.get_nowait()
             return
         self._is_idle = True
-        timer = loop.call_later(delay, self._stop_loop)
+        timer = loop.call_later(delay, self._stop_loop, context=self._nobodys)
         try:
             loop.run_forever()
         except (SystemExit, KeyboardInterrupt) as error:
