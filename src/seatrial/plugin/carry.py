@@ -52,9 +52,9 @@ _attached: tuple[str, TrialRecord] | None = None
 def attach_record(report: pytest.TestReport, record: TrialRecord, reason: str) -> None:
     """Put a trial's record on its report, with the one-line reason that its face gives."""
     global _attached  # noqa: PLW0603 - see read_record
-    from seatrial import codec  # starting pytest needs none
+    from seatrial.codec import dump_record  # starting pytest needs none
 
-    text = codec.dump_record(record)
+    text = dump_record(record)
     _attached = (text, record)
     setattr(report, _RECORD, text)
     setattr(report, _OUTCOME, record.outcome.value)
@@ -63,9 +63,9 @@ def attach_record(report: pytest.TestReport, record: TrialRecord, reason: str) -
 
 def attach_amendment(report: pytest.TestReport, amendment: Amendment) -> None:
     """Put what a tear-down adds on its report."""
-    from seatrial import codec
+    from seatrial.codec import dump_amendment
 
-    setattr(report, _AMENDMENT, codec.dump_amendment(amendment))
+    setattr(report, _AMENDMENT, dump_amendment(amendment))
     setattr(report, _OUTCOME, amendment.outcome.value)
     message = amendment.failure.message if amendment.failure is not None else ""
     setattr(report, _REASON, one_line(message))
@@ -73,9 +73,9 @@ def attach_amendment(report: pytest.TestReport, amendment: Amendment) -> None:
 
 def attach_plan(report: pytest.TestReport, plan: tuple[PlannedTrial, ...]) -> None:
     """Put a worker's plan on a report of it."""
-    from seatrial import codec
+    from seatrial.codec import dump_plan
 
-    setattr(report, _PLAN, codec.dump_plan(plan))
+    setattr(report, _PLAN, dump_plan(plan))
 
 
 def is_ours(report: object) -> bool:
@@ -98,9 +98,9 @@ def read_record(text: str) -> TrialRecord:
     """
     if _attached is not None and _attached[0] is text:
         return _attached[1]
-    from seatrial import codec
+    from seatrial.codec import load_record
 
-    return codec.load_record(text)
+    return load_record(text)
 
 
 def take_amendment(report: pytest.TestReport) -> str | None:

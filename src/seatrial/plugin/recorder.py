@@ -11,7 +11,14 @@ from functools import partial
 
 import pytest
 
-from seatrial import codec
+from seatrial.codec import (
+    dump_amendment,
+    dump_plan,
+    dump_record,
+    load_amendment,
+    load_plan,
+    load_record,
+)
 from seatrial.errors import CodecError
 from seatrial.gate import Tally
 from seatrial.plugin import carry
@@ -57,7 +64,7 @@ class Recorder:
             tally = self._tallies.get(group) or Tally(configured=total, planned=0)
             self._tallies[group] = replace(tally, planned=tally.planned + count)
         if added:
-            self._journal.append(codec.dump_plan(tuple(added)), "the plan")
+            self._journal.append(dump_plan(tuple(added)), "the plan")
             while self._started_early:
                 self._journal.started(self._started_early.pop(0))
 
@@ -65,7 +72,7 @@ class Recorder:
         """Add the plan that a worker's first report carried."""
         self._plan_known = True
         try:
-            self.plan(codec.load_plan(text))
+            self.plan(load_plan(text))
         except CodecError as error:
             self._incomplete.append(f"a worker's plan could not be read: {error}")
 
@@ -99,7 +106,7 @@ class Recorder:
             self._incomplete.append(f"the record of {report.nodeid} could not be read: {error}")
             return
         self._journal.append(text, report.nodeid)
-        attempt = Attempt(worker, record, partial(codec.load_record, text))
+        attempt = Attempt(worker, record, partial(load_record, text))
         before = self._attempts.get(record.nodeid, ())
         attempts = self._attempts[record.nodeid] = (*before, attempt)
         self._move(record.key.group, before, attempts)
@@ -115,7 +122,7 @@ class Recorder:
 
     def _amend(self, worker: str, report: pytest.TestReport, text: str) -> None:
         try:
-            amendment = codec.load_amendment(text)
+            amendment = load_amendment(text)
         except CodecError as error:
             self._incomplete.append(f"the tear-down of {report.nodeid} could not be read: {error}")
             return
@@ -142,7 +149,7 @@ class Recorder:
         attempts = self._attempts.get(planned.nodeid, ())
         if any(attempt.worker == worker for attempt in attempts):
             amendment = Amendment(nodeid=planned.nodeid, outcome=Outcome.ERROR, failure=failure)
-            self._amend(worker, report, codec.dump_amendment(amendment))
+            self._amend(worker, report, dump_amendment(amendment))
             return
         record = TrialRecord(
             key=planned.key,
@@ -151,7 +158,7 @@ class Recorder:
             failure=failure,
             position=planned.position,
         )
-        self._keep(worker, report, codec.dump_record(record))
+        self._keep(worker, report, dump_record(record))
 
     def _move(
         self, group: GroupKey, before: tuple[Attempt, ...], after: tuple[Attempt, ...]
