@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from seatrial.plugin.concurrency import event_loops
+
 from .sessions import Sessions, SuiteSession
 
 __all__: list[str] = []
@@ -73,3 +77,36 @@ def test_an_agent_that_stops_the_event_loop_fails_its_own_trial_only(sessions: S
     for session in (serial, together):
         record = session.record("test_stops[trial-0]")
         assert "Event loop stopped before Future completed" in record["failure"]["message"]
+
+
+@pytest.mark.parametrize("pause_s", ["0.01", "0"])
+def test_a_trial_that_swallows_its_cancellation_does_not_keep_the_session_from_ending(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch, pause_s: str
+) -> None:
+    monkeypatch.setattr(event_loops, "GRACE_S", 0.1)
+    sessions.write(
+        f"""
+        async def swallow():
+            while True:
+                try: await asyncio.sleep({pause_s})
+                except asyncio.CancelledError: pass
+
+        @pytest.mark.trial(n=3)
+        async def test_swallows():
+            await swallow()
+
+        @pytest.mark.trial(n=1)
+        async def test_leaves_a_task():
+            left = asyncio.create_task(swallow())
+            await asyncio.sleep(0)
+
+        @pytest.mark.trial(n=1)
+        async def test_fails():
+            for _ in range(20): await asyncio.sleep(0)
+            assert False
+        """
+    )
+    together = sessions.run("-x")
+    assert together.status == 1
+    assert together.record("test_swallows[trial-0]")["failure"]["kind"] == "cancelled"
+    assert together.counts == {"passed": 1, "failed": 1, "skipped": 3}

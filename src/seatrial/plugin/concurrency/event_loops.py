@@ -146,6 +146,9 @@ class ItemLoops:
                 stopped = True
                 future.cancel()
                 self._hub.wait(future.done, until=time.monotonic() + GRACE_S)
+                if isinstance(future, asyncio.Task) and not future.done():
+                    slot.tasks.discard(future)
+                    _forsake(future)
         if stopped:
             raise slot.stop or RuntimeError("Event loop stopped before Future completed.")
 
@@ -207,7 +210,9 @@ async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
         task.cancel()
     await asyncio.wait(tasks, timeout=GRACE_S)
     for task in tasks:
-        if task.done() and not task.cancelled() and task.exception() is not None:
+        if not task.done():
+            _forsake(task)
+        elif not task.cancelled() and task.exception() is not None:
             task.get_loop().call_exception_handler(
                 {
                     "message": "unhandled exception in a task that a test left behind",
@@ -215,3 +220,9 @@ async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
                     "task": task,
                 }
             )
+
+
+def _forsake(task: Any) -> None:
+    """Wait no more for a task that will not be cancelled: whoever closes its loop would, forever."""
+    asyncio.tasks._unregister_task(task)
+    task._log_destroy_pending = False
