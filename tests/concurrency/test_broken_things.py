@@ -110,3 +110,21 @@ def test_a_trial_that_swallows_its_cancellation_does_not_keep_the_session_from_e
     assert together.status == 1
     assert together.record("test_swallows[trial-0]")["failure"]["kind"] == "cancelled"
     assert together.counts == {"passed": 1, "failed": 1, "skipped": 3}
+
+
+def test_sync_trials_that_are_over_are_forgotten(sessions: Sessions) -> None:
+    sessions.write(
+        """
+        import gc
+        from seatrial.plugin.concurrency.item_thread import ItemThread
+
+        @pytest.mark.trial(n=60)
+        def test_it(): pass
+
+        def test_after():
+            gc.collect()
+            left = [known for known in gc.get_objects() if isinstance(known, ItemThread)]
+            assert len(left) <= 20, len(left)
+        """
+    )
+    assert sessions.run().counts == {"passed": 61}

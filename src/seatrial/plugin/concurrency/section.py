@@ -141,6 +141,8 @@ class SectionRun:
             self._in_flight.remove(slot)
             if slot.thread is not None:
                 slot.thread.end()
+                # Contexts of threads are kept for as long as the thread is, and they hold the slot.
+                slot.thread = None
             self._source.finished(slot.position)
             self._look_again()
         if self._interruption.repeated:
