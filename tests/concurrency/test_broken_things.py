@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from seatrial.plugin.concurrency import event_loops
@@ -128,3 +130,19 @@ def test_sync_trials_that_are_over_are_forgotten(sessions: Sessions) -> None:
         """
     )
     assert sessions.run().counts == {"passed": 61}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_leaves_a_sync_trial_ends_there(sessions: Sessions) -> None:
+    sessions.write(
+        """
+        @pytest.mark.trial(n=3)
+        def test_forks():
+            meet(3)
+            child = os.fork()
+            if not child: raise ValueError("in the child")
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+        """
+    )
+    together = sessions.run()
+    assert together.counts == {"passed": 3}

@@ -6,6 +6,7 @@ they ask of pytest meanwhile runs on the item's stack, on the main thread.
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
@@ -83,7 +84,10 @@ class _Worker:
     def _serve(self) -> None:
         while (message := self._inbox.get()) is not None:
             assert not isinstance(message, _Answer)
+            process = os.getpid()
             answer = self._context.run(_Answer, message)
+            if os.getpid() != process:
+                os._exit(1)  # the trial forked: in the child nobody waits for the answer
             if self.is_left_behind:
                 return
             self._send(answer)
