@@ -16,6 +16,14 @@ class XdistScheduling:
         self._concurrency = concurrency
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
+    def pytest_handlecrashitem(self, report: pytest.TestReport) -> None:
+        """Say that xdist names the first of the trials that were in flight, whoever it was."""
+        report.longrepr = (
+            f"{report.longrepr}, or one of up to {self._concurrency - 1} trials in flight beside it."
+            " Run with --trial-concurrency=1 to see which"
+        )
+
+    @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Replace `--dist=load`, which keeps few items at each worker."""
         if config.getvalue("dist") != "load":
