@@ -45,11 +45,12 @@ class XdistScheduling:
             def check_schedule(self, node: Any, duration: float = 0) -> None:
                 if self.collection is None or node.shutting_down:
                     return
-                missing = kept - len(self.node2pending[node])
+                # The last ones are shared out evenly; a worker needs two to run the first.
+                left = len(self.pending) + sum(map(len, self.node2pending.values()))
+                share = max(2, -(-left // len(self.nodes)))
+                missing = min(kept, share) - len(self.node2pending[node])
                 if self.pending and missing > 0:
-                    # The last ones are shared out evenly.
-                    share = -(-len(self.pending) // len(self.nodes))
-                    self._send_tests(node, min(missing, max(share, 2)))
+                    self._send_tests(node, missing)
                 if not self.pending:
                     node.shutdown()
 
