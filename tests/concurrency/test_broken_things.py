@@ -133,6 +133,29 @@ def test_sync_trials_that_are_over_are_forgotten(sessions: Sessions) -> None:
     assert sessions.run().counts == {"passed": 61}
 
 
+def test_an_exception_that_cannot_be_read_fails_its_trial_only(sessions: Sessions) -> None:
+    sessions.write(
+        """
+        class Unreadable(Exception):
+            def __str__(self): raise SystemExit(9)
+
+        @pytest.mark.trial(n=2)
+        async def test_raises():
+            await meet_async(4, "all")
+            raise Unreadable
+
+        @pytest.mark.trial(n=2)
+        async def test_neighbour(): await meet_async(4, "all")
+        """
+    )
+    serial, together = sessions.both()
+    assert outcomes(together) == outcomes(serial)
+    assert together.status == serial.status == 1
+    assert together.counts == {"passed": 2, "failed": 2}
+    message = together.record("test_raises[trial-0]")["failure"]["message"]
+    assert message == "Unreadable: (its message could not be read: SystemExit)"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_that_leaves_a_sync_trial_ends_there(sessions: Sessions) -> None:
     sessions.write(

@@ -171,7 +171,9 @@ def _message(report: pytest.TestReport, error: BaseException | None) -> str:
         return report.longreprtext if report.failed else ""
     try:
         text = str(error)
-    except Exception as broken:  # noqa: BLE001 - a foreign __str__ must not cost us the record
+    except KeyboardInterrupt:
+        raise
+    except BaseException as broken:  # noqa: BLE001 - a foreign __str__ must not cost us the record
         text = f"(its message could not be read: {type(broken).__name__})"
     if isinstance(error, (AssertionError, pytest.fail.Exception)):
         return text or "assertion failed"
