@@ -354,3 +354,22 @@ def test_a_thread_bound_object_of_a_shared_fixture_is_pythons_error(sessions: Se
     together = sessions.run()
     assert together.counts == {"passed": 4, "failed": 2}
     assert "ProgrammingError" in str(together.report("test_sync_shared[trial-0]")["longrepr"])
+
+
+def test_patching_a_dictionary_by_decorator_is_refused(sessions: Sessions) -> None:
+    sessions.write(
+        """
+        from unittest import mock
+
+        @pytest.mark.trial(n=3)
+        @mock.patch.dict(os.environ, {"SUITE": "patched"})
+        async def test_it(): assert os.environ["SUITE"] == "patched"
+
+        def test_after(): assert "SUITE" not in os.environ
+        """
+    )
+    together = sessions.run()
+    assert together.counts == {"failed": 3, "passed": 1}
+    message = str(together.report("test_it[trial-1]")["longrepr"])
+    assert "unittest.mock.patch.dict() changes process-wide state" in message
+    assert together.record("test_it[trial-1]")["outcome"] == "error"

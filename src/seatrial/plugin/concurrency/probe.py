@@ -45,7 +45,7 @@ _PARTS = (
     ("asyncio", "Runner.run"),
     ("warnings", "_showwarnmsg_impl"),
     ("unittest.mock", "_patch.__enter__"),
-    ("unittest.mock", "_patch_dict.__enter__"),
+    ("unittest.mock", "_patch_dict._patch_dict"),
     ("contextlib", "_RedirectStream.__enter__"),
 )
 

@@ -23,7 +23,12 @@ from seatrial.plugin.concurrency.patches import replaced
 from seatrial.plugin.concurrency.slot import Slot, slot_of_context
 from seatrial.plugin.refused import TrialRefused
 
-__all__ = ["PROCESS_WIDE_FIXTURES", "refuse_dynamic_fixture", "refuse_patching"]
+__all__ = [
+    "PROCESS_WIDE_FIXTURES",
+    "refuse_dynamic_fixture",
+    "refuse_open_filters",
+    "refuse_patching",
+]
 
 PROCESS_WIDE_FIXTURES = frozenset(
     {
@@ -91,17 +96,24 @@ def refuse_patching(hub: Hub) -> Iterator[None]:
     redirect: Any = vars(contextlib)["_RedirectStream"]
     targets: list[tuple[Any, str, str]] = [
         (patch, "__enter__", "unittest.mock.patch()"),
-        (patch_dict, "__enter__", "unittest.mock.patch.dict()"),
-        (patch_dict, "decorate_class", "unittest.mock.patch.dict()"),
+        (patch_dict, "_patch_dict", "unittest.mock.patch.dict()"),  # as a decorator too
         (redirect, "__enter__", "contextlib.redirect_stdout() or redirect_stderr()"),
         (os, "chdir", "os.chdir()"),
         (os, "fchdir", "os.fchdir()"),
         (WarningsRecorder, "__enter__", "pytest.warns() or deprecated_call()"),
         *(
             (pytest.MonkeyPatch, name, f"MonkeyPatch.{name}()")
-            for name in ("setattr", "delattr", "setitem", "delitem", "setenv", "delenv", "chdir")
+            for name in (
+                "setattr",
+                "delattr",
+                "setitem",
+                "delitem",
+                "setenv",
+                "delenv",
+                "chdir",
+                "syspath_prepend",
+            )
         ),
-        (pytest.MonkeyPatch, "syspath_prepend", "MonkeyPatch.syspath_prepend()"),
     ]
     with ExitStack() as stack:
         stack.enter_context(_no_filters_across_await(hub))
@@ -116,9 +128,7 @@ def _refusing(hub: Hub, original: Callable[..., Any], words: str) -> Callable[..
     def call(*arguments: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         if _is_users_code(hub):
-            raise TrialRefused(
-                f"{words} changes process-wide state while other trials are running. {_INSTEAD}"
-            )
+            raise _refusal(words, pytrace=True)
         return original(*arguments, **options)
 
     return call
@@ -132,11 +142,7 @@ def _no_filters_across_await(hub: Hub) -> Iterator[None]:
 
     def look(slot: Slot, caught: Any) -> None:
         if id(caught) in entered and slot.stop is None:
-            slot.stop = TrialRefused(
-                "warnings.catch_warnings() around an await changes process-wide state while other"
-                f" trials are running. {_INSTEAD}",
-                pytrace=False,
-            )
+            slot.stop = _refusal("warnings.catch_warnings() around an await")
             hub.wake(slot)
 
     def entering(caught: Any) -> Any:
@@ -171,10 +177,13 @@ def refuse_open_filters(before: object) -> None:
         return
     warnings.filters = before  # type: ignore[assignment]
     warnings.filterwarnings("ignore", message="(?!)")  # tells Python that the filters have changed
-    raise TrialRefused(
-        "warnings.catch_warnings() in a function-scoped fixture changes process-wide state while"
-        f" other trials are running. {_INSTEAD}",
-        pytrace=False,
+    raise _refusal("warnings.catch_warnings() in a function-scoped fixture")
+
+
+def _refusal(words: str, *, pytrace: bool = False) -> TrialRefused:
+    return TrialRefused(
+        f"{words} changes process-wide state while other trials are running. {_INSTEAD}",
+        pytrace=pytrace,
     )
 
 
