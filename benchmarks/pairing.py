@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
@@ -22,13 +22,7 @@ class Pairs:
 
     def time(self, name: str, *, limit: float | None = None) -> Figure:
         """Wall time as times the reference's."""
-        return Figure(
-            name=f"{name}: time",
-            measured=seconds(one.wall_s for one in self.measured),
-            reference=seconds(one.wall_s for one in self.reference),
-            compared=Sample.of(one.wall_s / other.wall_s for one, other in self._each()),
-            limit=limit,
-        )
+        return self._times(f"{name}: time", lambda one: one.wall_s, seconds, limit)
 
     def time_beyond(self, name: str, *, limit: float | None = None) -> Figure:
         """Seconds of wall time that the reference did not need."""
@@ -43,20 +37,24 @@ class Pairs:
 
     def processor(self, name: str) -> Figure:
         """Processor time as times the reference's; hardly disturbed by a machine's other work."""
-        return Figure(
-            name=f"{name}: processor time",
-            measured=seconds(one.cpu_s for one in self.measured),
-            reference=seconds(one.cpu_s for one in self.reference),
-            compared=Sample.of(one.cpu_s / other.cpu_s for one, other in self._each()),
-        )
+        return self._times(f"{name}: processor time", lambda one: one.cpu_s, seconds)
 
     def memory(self, name: str, *, limit: float | None = None) -> Figure:
         """Peak memory as times the reference's."""
+        return self._times(f"{name}: peak memory", lambda one: one.peak_bytes, megabytes, limit)
+
+    def _times(
+        self,
+        name: str,
+        value: Callable[[Measurement], float],
+        shown: Callable[[Iterator[float]], str],
+        limit: float | None = None,
+    ) -> Figure:
         return Figure(
-            name=f"{name}: peak memory",
-            measured=megabytes(one.peak_bytes for one in self.measured),
-            reference=megabytes(one.peak_bytes for one in self.reference),
-            compared=Sample.of(one.peak_bytes / other.peak_bytes for one, other in self._each()),
+            name=name,
+            measured=shown(map(value, self.measured)),
+            reference=shown(map(value, self.reference)),
+            compared=Sample.of(value(one) / value(other) for one, other in self._each()),
             limit=limit,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seatrial.gate import Tally, Verdict
-from seatrial.trial import Outcome
+from seatrial.outcome import Outcome
 
 __all__ = ["EvalPolicy"]
 

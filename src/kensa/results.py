@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 
 from kensa.policy import EvalPolicy
 from kensa.trace import span_document, trace_document
+from seatrial.outcome import Outcome
 from seatrial.run import Group, Run
 from seatrial.snapshot import JsonObject
 from seatrial.trace import Trace
-from seatrial.trial import Outcome, TrialRecord
+from seatrial.trial import TrialRecord
 
 __all__ = ["SCHEMA_VERSION", "aggregates", "is_smoke", "results_document", "trace_rows"]
 

@@ -10,10 +10,11 @@ from rampart.policy import SafetyPolicy
 from rampart.reporting import TestRunReport, TrialGroupResult
 from rampart.safety_records import safety_records
 from rampart.summary import GroupLine, TrialLine, render_summary
+from seatrial.outcome import Outcome, worst
 from seatrial.run import Group, Run
 from seatrial.snapshot import JsonObject
 from seatrial.text import first_line
-from seatrial.trial import GroupKey, Outcome, TrialRecord, worst
+from seatrial.trial import GroupKey, TrialRecord
 
 __all__ = ["report_of", "summary_of"]
 

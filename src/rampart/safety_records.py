@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seatrial.outcome import Outcome
 from seatrial.run import Attempt, Run
-from seatrial.trial import Outcome, TrialRecord
+from seatrial.trial import TrialRecord
 
 __all__ = ["has_safety_tests", "safety_records"]
 

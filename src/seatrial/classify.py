@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from seatrial.trial import Failure, FailureOwner, Outcome, worst
+from seatrial.outcome import FailureOwner, Outcome, worst
+from seatrial.trial import Failure
 
 __all__ = ["BodyEnd", "Classification", "TrialFacts", "classify"]
 

@@ -12,10 +12,11 @@ from dataclasses import fields
 from typing import Any, TypeVar, cast
 
 from seatrial.errors import CodecError
+from seatrial.outcome import FailureOwner, Outcome
 from seatrial.run import PlannedTrial
 from seatrial.snapshot import Json, JsonObject
 from seatrial.trace import Span, Trace
-from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord
+from seatrial.trial import Amendment, Failure, TrialKey, TrialRecord
 
 __all__ = [
     "SCHEMA_VERSION",

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from seatrial.gate import Tally
+from seatrial.outcome import Outcome, worst
 from seatrial.snapshot import JsonObject
-from seatrial.trial import GroupKey, Outcome, TrialKey, TrialRecord, worst
+from seatrial.trial import GroupKey, TrialKey, TrialRecord
 
 __all__ = ["Attempt", "Group", "PlannedTrial", "Run", "fold_attempts"]
 

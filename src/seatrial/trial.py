@@ -8,19 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from seatrial.errors import RecordError
-from seatrial.outcome import FailureOwner, Outcome, severity, worst
+from seatrial.outcome import FailureOwner, Outcome, severity
 from seatrial.snapshot import Json, JsonObject
 from seatrial.trace import Trace
 
 __all__ = [
     "Amendment",
     "Failure",
-    "FailureOwner",
     "GroupKey",
-    "Outcome",
     "TrialKey",
     "TrialRecord",
-    "worst",
 ]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -76,13 +77,13 @@ def test_settings_of_the_one_who_measures_do_not_reach_the_child(
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setenv("KENSA_TRACE_DIR", "somewhere")
     monkeypatch.setenv("ORDINARY", "kept")
-    refuse = (
-        "import os\n"
-        "names = [name for name in os.environ if name.startswith(('PYTHON', 'PYTEST', 'KENSA'))]\n"
-        "assert not names, names\n"
-        "assert os.environ['ORDINARY'] == 'kept'"
-    )
-    measure(python(tmp_path, refuse))
+    folder, told = tmp_path / "folder", tmp_path / "told.json"
+    folder.mkdir()
+    tell = f"import json, os; json.dump(dict(os.environ), open({str(told)!r}, 'w'))"
+    measure(python(folder, tell))
+    environment = json.loads(told.read_text())
+    assert environment["ORDINARY"] == "kept"
+    assert not [name for name in environment if name.startswith(("PYTHON", "PYTEST", "KENSA"))]
 
 
 @pytest.mark.parametrize(

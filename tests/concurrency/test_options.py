@@ -148,13 +148,13 @@ def test_a_python_without_a_part_that_is_needed_runs_trials_one_at_a_time_and_sa
         """
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.delattr("unittest.mock._patch_dict.__enter__")
+        patch.delattr("unittest.mock._patch_dict._patch_dict")
         session = sessions.run()
     assert session.counts == {"passed": 3}
     assert session.recording.most_in_flight == 1
     assert (
         "trials ran one at a time: --trial-concurrency does not know this pytest,"
-        f" {pytest.__version__}, which has no unittest.mock._patch_dict.__enter__"
+        f" {pytest.__version__}, which has no unittest.mock._patch_dict._patch_dict"
     ) in session.lines
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from seatrial import codec
 from seatrial.journal import JournalLines, read_journal
-from seatrial.trial import Outcome
+from seatrial.outcome import Outcome
 
 needs_sigkill = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 

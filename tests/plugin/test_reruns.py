@@ -10,7 +10,7 @@ import pytest
 
 from seatrial import codec
 from seatrial.journal import read_journal
-from seatrial.trial import Outcome
+from seatrial.outcome import Outcome
 
 pytest.importorskip("pytest_rerunfailures")
 

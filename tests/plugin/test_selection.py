@@ -15,7 +15,8 @@ import pytest
 
 from seatrial import codec
 from seatrial.journal import read_journal
-from seatrial.trial import Outcome, TrialRecord
+from seatrial.outcome import Outcome
+from seatrial.trial import TrialRecord
 
 MIXED = """
     @pytest.fixture

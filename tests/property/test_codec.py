@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from seatrial import codec
 from seatrial.errors import CodecError
+from seatrial.outcome import FailureOwner, Outcome
 from seatrial.run import PlannedTrial
 from seatrial.snapshot import snapshot
 from seatrial.trace import Span, Trace
-from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord
+from seatrial.trial import Amendment, Failure, TrialKey, TrialRecord
 
 # Lone surrogates included: models and documents produce them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)

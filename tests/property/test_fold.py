@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seatrial.outcome import FailureOwner, Outcome, worst
 from seatrial.run import Attempt, fold_attempts
-from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord, worst
+from seatrial.trial import Amendment, Failure, TrialKey, TrialRecord
 
 KEY = TrialKey(face="kensa", test="t", case="", index=1, total=1)
 WHY = Failure(owner=FailureOwner.UNKNOWN, kind="exception", message="why")

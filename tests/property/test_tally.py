@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kensa.policy import EvalPolicy
 from rampart.policy import SafetyPolicy
 from seatrial.gate import Policy, Tally
-from seatrial.trial import Outcome
+from seatrial.outcome import Outcome
 
 outcomes = st.sampled_from(Outcome)
 COUNTED = [outcome for outcome in Outcome if outcome is not Outcome.SKIPPED]

@@ -7,7 +7,6 @@ without trials has no use for is imported where it is used, so that starting pyt
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 
 import pytest
 
@@ -18,15 +17,6 @@ from seatrial.plugin.keys import faces_key
 from seatrial.plugin.trial_options import add_trial_options, trial_options
 
 __all__: list[str] = []
-
-_LOADED_LATE = (
-    "seatrial.plugin.evidence",
-    "seatrial.plugin.recorder",
-    "seatrial.plugin.run_journal",
-    "seatrial.plugin.session",
-    "seatrial.plugin.settle",
-    "seatrial.plugin.worker",
-)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -49,11 +39,6 @@ def pytest_configure(config: pytest.Config) -> None:
     warnings.filterwarnings(
         "ignore", message=r'The configuration option "asyncio_default_fixture_loop_scope" is unset'
     )
-    if config.pluginmanager.hasplugin("pytester"):
-        # It forgets modules that a session inside of this one loads first; a later one would load
-        # them again, beside those that the first has left in our packages.
-        for name in _LOADED_LATE:
-            import_module(name)
     config.stash[faces_key] = find_faces(config)
     for name, part in (
         ("asyncio", asyncio_support),

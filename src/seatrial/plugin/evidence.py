@@ -9,12 +9,13 @@ import pytest
 
 from seatrial.classify import BodyEnd, TrialFacts, classify
 from seatrial.errors import TrialTimeoutError
+from seatrial.outcome import FailureOwner, Outcome, worst
 from seatrial.plugin.faces import Face, ResultReading, loaded_faces
 from seatrial.plugin.keys import planned_key, position_key
 from seatrial.plugin.refused import TrialRefused
 from seatrial.scope import TrialScope
 from seatrial.snapshot import JsonObject
-from seatrial.trial import Amendment, Failure, FailureOwner, Outcome, TrialKey, TrialRecord, worst
+from seatrial.trial import Amendment, Failure, TrialKey, TrialRecord
 
 if TYPE_CHECKING:
     from seatrial.trace import Trace

@@ -21,6 +21,7 @@ from seatrial.codec import (
 )
 from seatrial.errors import CodecError
 from seatrial.gate import Tally
+from seatrial.outcome import FailureOwner, Outcome
 from seatrial.plugin import carry
 from seatrial.plugin.faces import face_named
 from seatrial.plugin.plan import find_planned
@@ -28,7 +29,7 @@ from seatrial.plugin.run_journal import RunJournal
 from seatrial.run import Attempt, PlannedTrial, Run, fold_attempts
 from seatrial.snapshot import JsonObject
 from seatrial.text import one_line
-from seatrial.trial import Amendment, Failure, FailureOwner, GroupKey, Outcome, TrialRecord
+from seatrial.trial import Amendment, Failure, GroupKey, TrialRecord
 
 __all__ = ["Recorder"]
 

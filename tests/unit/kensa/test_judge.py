@@ -15,8 +15,8 @@ from kensa.judge import JudgeProvider, JudgeResult, judge, set_judge_provider
 from kensa.trace import KensaTrace
 from kensa.tracing import record_llm_call
 from seatrial.errors import ModelProviderError
+from seatrial.outcome import FailureOwner
 from seatrial.scope import TrialScope
-from seatrial.trial import FailureOwner
 
 OpenTrial: TypeAlias = Callable[..., AbstractContextManager[TrialScope]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from seatrial.classify import BodyEnd, Classification, TrialFacts, classify
-from seatrial.trial import Failure, FailureOwner, Outcome
+from seatrial.outcome import FailureOwner, Outcome
+from seatrial.trial import Failure
 
 PASSED, FAILED, ERROR = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR
 INCONCLUSIVE, SKIPPED = Outcome.INCONCLUSIVE, Outcome.SKIPPED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seatrial.gate import Tally, Verdict, exit_status
-from seatrial.trial import Outcome
+from seatrial.outcome import Outcome
 
 GOOD, BAD = Verdict("pass", fails=False), Verdict("fail", fails=True)
 

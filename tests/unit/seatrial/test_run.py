@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from seatrial.outcome import FailureOwner, Outcome
 from seatrial.run import Attempt, PlannedTrial, Run, fold_attempts
-from seatrial.trial import Failure, FailureOwner, Outcome, TrialKey, TrialRecord
+from seatrial.trial import Failure, TrialKey, TrialRecord
 
 PASSED, FAILED, ERROR, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
-from seatrial.plugin.concurrency.slot import CURRENT, Slot
+from seatrial.plugin.concurrency.slot import Slot, slot_of_context
 
 __all__ = ["route_anyio"]
 
@@ -62,7 +62,7 @@ class _ItemRunners:
         """Give an exception of a callback to the item whose callback it was."""
         handle = context.get("handle")
         variables = getattr(handle, "_context", None)
-        slot = variables.get(CURRENT) if variables is not None else None
+        slot = None if variables is None else slot_of_context(variables)
         runner = self._own[slot][0] if slot in self._own else self._shared
         runner._exception_handler(loop, context)
 

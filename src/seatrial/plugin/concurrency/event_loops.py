@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from typing import Any
 from weakref import WeakSet
 
@@ -21,7 +21,7 @@ import pytest
 
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
-from seatrial.plugin.concurrency.slot import CURRENT, Slot, slot_of_context
+from seatrial.plugin.concurrency.slot import Slot, slot_of_context
 
 __all__ = ["ItemLoops", "share_session_loop"]
 
@@ -173,18 +173,12 @@ def _noting(factory: Any) -> Any:
             task = asyncio.Task(coroutine, loop=loop, **options)
         else:
             task = factory(loop, coroutine, **options)
-        context = options.get("context")
-        slot = slot_of_context() if context is None else _slot_in(context)
+        slot = slot_of_context(options.get("context"))
         if slot is not None:
             slot.tasks.add(task)
         return task
 
     return make
-
-
-def _slot_in(context: Context) -> Slot | None:
-    slot = context.get(CURRENT)
-    return None if slot is None or slot.over else slot
 
 
 def share_session_loop(slot: Slot, definition: Any) -> None:

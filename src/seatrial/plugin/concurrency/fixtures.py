@@ -48,7 +48,6 @@ class ItemFixtures:
         # Shared ones that hold the value for this section's parameters, and so do all they need.
         self._settled: set[FixtureDef[Any]] = set()
         self._gate_owner: Slot | None = None
-        self._gate_depth = 0
         self._gate_queue: list[Slot] = []
 
     @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -178,8 +177,8 @@ class SectionRun:
         cap = item.stash[plan_key].concurrency
         if cap is None:
             return False
-        counts = Counter(slot.item.originalname for slot in self._in_flight)
-        return counts[item.originalname] >= cap
+        alike = sum(slot.item.originalname == item.originalname for slot in self._in_flight)
+        return alike >= cap
 
     def _is_last(self) -> tuple[bool, pytest.Item | None]:
         """Decide, for an item that is torn down, whether it takes the shared fixtures with it.

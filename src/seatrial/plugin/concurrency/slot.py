@@ -106,7 +106,11 @@ CURRENT: ContextVar[Slot | None] = ContextVar("seatrial_slot", default=None)
 """The slot whose code runs; inherited by its tasks, its executors' work and its threads."""
 
 
-def slot_of_context() -> Slot | None:
-    """The slot in flight that the calling code belongs to; None also for one that is over."""
-    slot = CURRENT.get()
+def slot_of_context(context: Context | None = None) -> Slot | None:
+    """The slot in flight that code belongs to; None also for one that is over.
+
+    Args:
+        context: The code's context, by default the caller's.
+    """
+    slot = CURRENT.get() if context is None else context.get(CURRENT)
     return None if slot is None or slot.over else slot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import pytest
 
@@ -66,9 +66,3 @@ class SessionItems:
 
     def on_change(self, call: Callable[[], None]) -> None:
         """It never changes."""
-
-
-def peeked_item(source: ItemSource, items: list[Any]) -> pytest.Item | None:
-    """The item that runs next, if it is known and there is one."""
-    position = source.peek()
-    return None if position is None else items[position]

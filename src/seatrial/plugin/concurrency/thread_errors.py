@@ -48,7 +48,7 @@ def route_thread_errors(hub: Hub, config: pytest.Config) -> Iterator[None]:
         note(arguments)  # appends to pytest's own queue
         # The hook runs outside of the context that the thread ran in.
         context = None if arguments.thread is None else context_of(arguments.thread)
-        slot = None if context is None else context.run(slot_of_context)
+        slot = None if context is None else slot_of_context(context)
         if before:
             (routed if slot is None else slot.thread_errors).append(before.pop())
 

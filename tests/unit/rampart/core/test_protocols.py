@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from rampart import AgentAdapter, InjectionHandle, Payload, PromptDriver, Session, Surface
@@ -31,5 +33,12 @@ def test_plain_classes_conform(scripted: type, noted_handle: type) -> None:
 
 
 @pytest.mark.asyncio
-async def test_sleeping_until_ready_ends() -> None:
-    await sleep_until_ready(0)
+async def test_sleeping_until_ready_takes_as_long_as_it_is_told() -> None:
+    ready = []
+
+    async def surface(delay: float) -> None:
+        await sleep_until_ready(delay)
+        ready.append(delay)
+
+    await asyncio.gather(surface(0.05), surface(0.0))
+    assert ready == [0.0, 0.05]
