@@ -22,6 +22,7 @@ __all__ = [
     "accepted_word",
     "attach_amendment",
     "attach_plan",
+    "attach_plan_text",
     "attach_record",
     "is_ours",
     "is_tolerated",
@@ -75,7 +76,12 @@ def attach_plan(report: pytest.TestReport, plan: tuple[PlannedTrial, ...]) -> No
     """Put a worker's plan on a report of it."""
     from seatrial.codec import dump_plan
 
-    setattr(report, _PLAN, dump_plan(plan))
+    attach_plan_text(report, dump_plan(plan))
+
+
+def attach_plan_text(report: pytest.TestReport, text: str) -> None:
+    """Put a plan that is text already on a report."""
+    setattr(report, _PLAN, text)
 
 
 def is_ours(report: object) -> bool:

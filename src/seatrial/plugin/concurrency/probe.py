@@ -57,6 +57,8 @@ _PLUGIN_PARTS = (
     ("anyio", "anyio.pytest_plugin", "get_runner"),
     ("xdist", "xdist.remote", "WorkerInteractor.run_one_test"),
     ("xdist", "xdist.scheduler", "LoadScheduling.check_schedule"),
+    ("xdist", "xdist.workermanage", "WorkerController.process_from_remote"),
+    ("xdist", "xdist.workermanage", "WorkerController.sendcommand"),
 )
 
 

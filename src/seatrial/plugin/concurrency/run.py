@@ -48,7 +48,7 @@ class ConcurrentRun:
         source.wait()
         while (position := source.peek()) is not None:
             item = session.items[position]
-            section = section_of(item)
+            section = None if source.is_suspect(position) else section_of(item)
             if section is None:
                 self._run_alone(session, source, item)
             else:
@@ -72,12 +72,15 @@ class ConcurrentRun:
             source.wait()
 
     def _run_alone(self, session: pytest.Session, source: ItemSource, item: pytest.Item) -> None:
-        if plan_key in item.stash and isinstance(item, pytest.Function):
-            self.alone[reason_to_run_alone(item) or "is not a plain test function"] += 1
         position = source.take()
+        if source.is_suspect(position):
+            pass  # the controller says so
+        elif plan_key in item.stash and isinstance(item, pytest.Function):
+            self.alone[reason_to_run_alone(item) or "is not a plain test function"] += 1
         source.wait()
         following = source.peek()
         nextitem = None if following is None else session.items[following]
+        source.starting(position)
         source.reporting(position)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
         source.finished(position)

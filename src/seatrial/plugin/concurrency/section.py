@@ -124,6 +124,7 @@ class SectionRun:
             slot.thread = ItemThread(self.hub, slot)
         self._in_flight.append(slot)
         self._look_again()
+        self._source.starting(slot.position)
         call = self._call_protocol
         assert call is not None
 
@@ -170,7 +171,8 @@ class SectionRun:
         if position != self._judged:
             self._judged = position
             item = self._session.items[position]
-            self._next = item if section_of(item) == self._section else None  # type: ignore[assignment]
+            alike = section_of(item) == self._section and not self._source.is_suspect(position)
+            self._next = item if alike else None  # type: ignore[assignment]
         return self._next
 
     def _is_capped(self, item: pytest.Function) -> bool:

@@ -25,6 +25,12 @@ class ItemSource(Protocol):
     def wait(self) -> None:
         """Block until `is_known`; only while nothing is in flight."""
 
+    def is_suspect(self, position: int) -> bool:
+        """Whether the item must run with nothing else in flight: a worker may have died of it."""
+
+    def starting(self, position: int) -> None:
+        """The item's protocol is about to begin."""
+
     def reporting(self, position: int) -> None:
         """The item's reports are about to be logged."""
 
@@ -57,6 +63,13 @@ class SessionItems:
 
     def wait(self) -> None:
         """Nothing to wait for."""
+
+    def is_suspect(self, position: int) -> bool:
+        """Nothing is: there are no workers."""
+        return False
+
+    def starting(self, position: int) -> None:
+        """Nobody needs to know."""
 
     def reporting(self, position: int) -> None:
         """Nobody needs to know."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import pytest
+
+from seatrial.plugin import carry
+from seatrial.plugin.concurrency.xdist_crash import CrashBlame
 
 __all__ = ["XdistScheduling"]
 
@@ -14,20 +18,44 @@ class XdistScheduling:
 
     def __init__(self, concurrency: int) -> None:
         self._concurrency = concurrency
+        self._blame = CrashBlame()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Listen to a worker from its start."""
+        self._blame.watch(node)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodeready(self, node: Any) -> None:
+        """Tell a worker what it has to run alone, before it is given anything."""
+        self._blame.warn(node)
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
-    def pytest_handlecrashitem(self, report: pytest.TestReport) -> None:
-        """Say that xdist names the first of the trials that were in flight, whoever it was."""
-        report.longrepr = (
-            f"{report.longrepr}, or one of up to {self._concurrency - 1} trials in flight beside it."
-            " Run with --trial-concurrency=1 to see which"
-        )
+    def pytest_handlecrashitem(self, report: Any) -> None:
+        """Let the report of a crash bring the plan, if its worker got no further."""
+        plan = self._blame.plan_of(report.node)
+        if plan is not None:
+            carry.attach_plan_text(report, plan)
 
-    @pytest.hookimpl(tryfirst=True, optionalhook=True)
-    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """Replace `--dist=load`, which keeps few items at each worker."""
-        if config.getvalue("dist") != "load":
-            return None
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what ran again."""
+        for text in self._blame.told:
+            terminalreporter.write_line(text)
+
+    @pytest.hookimpl(wrapper=True, optionalhook=True)
+    def pytest_xdist_make_scheduler(
+        self, config: pytest.Config, log: Any
+    ) -> Generator[None, Any, Any]:
+        """Replace `--dist=load`, which keeps few items at each worker; have all of them blame justly."""
+        from xdist.scheduler import LoadScheduling
+
+        scheduler = yield
+        if type(scheduler) is LoadScheduling:
+            scheduler = self._load_scheduling(config, log)
+        self._blame.adapt(scheduler)
+        return scheduler
+
+    def _load_scheduling(self, config: pytest.Config, log: Any) -> Any:
         from xdist.scheduler import LoadScheduling
 
         # Two more than are in flight: a worker claims its next item before it runs one.

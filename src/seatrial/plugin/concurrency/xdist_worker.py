@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from seatrial.plugin.concurrency.xdist_messages import PLAN, RUN_ALONE, STARTED
+from seatrial.plugin.plan import planned_trials
+
 __all__ = ["WorkerItems", "worker_items"]
 
 
@@ -22,6 +25,8 @@ class WorkerItems:
         self._shutdown = type(interactor).run_one_test.__globals__["Marker"].SHUTDOWN
         self._head: Any = None
         self._call: Callable[[], None] = _nothing
+        self._suspects: set[int] = set()
+        self._plan_sent = False
         interactor.channel.setcallback(self._handle, endmarker=self._shutdown)
 
     def peek(self) -> int | None:
@@ -45,6 +50,20 @@ class WorkerItems:
         if self._head is None:
             self._head = self._interactor.torun.get()
 
+    def is_suspect(self, position: int) -> bool:
+        """Whether a worker died while this item was one of several in flight."""
+        return position in self._suspects
+
+    def starting(self, position: int) -> None:
+        """Tell the controller, which needs to know what was in flight when this worker dies.
+
+        It needs the plan too, to make a record of what dies before any report has brought it.
+        """
+        if self.is_suspect(position) and not self._plan_sent:
+            self._plan_sent = True
+            self._send_plan()
+        self._interactor.sendevent(STARTED, position=position)
+
     def reporting(self, position: int) -> None:
         """Reports are sent with the position of their item."""
         self._interactor.item_index = position
@@ -65,8 +84,17 @@ class WorkerItems:
                 self._head = waiting.popleft()
 
     def _handle(self, command: Any) -> None:
+        if isinstance(command, tuple) and command[0] == RUN_ALONE:
+            self._suspects.update(command[1]["positions"])
+            return
         self._interactor.handle_command(command)
         self._call()
+
+    def _send_plan(self) -> None:
+        from seatrial.codec import dump_plan
+
+        plan = planned_trials(self._interactor.session.items)
+        self._interactor.sendevent(PLAN, text=dump_plan(tuple(plan.values())))
 
 
 def worker_items(config: pytest.Config) -> WorkerItems | None:
