@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import sys
 from collections import Counter
 
 import pytest
 
+from seatrial.journal import read_journal
 from seatrial.outcome import FailureOwner
+from seatrial.plugin.concurrency.xdist_crash import CrashBlame
 
 from .sessions import Sessions, SuiteSession
 
 pytest.importorskip("xdist")
+execnet = pytest.importorskip("execnet")
 
 needs_sigkill = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 
@@ -78,15 +84,21 @@ def outcomes(session: SuiteSession) -> Counter[str]:
 
 @pytest.mark.parametrize("mode", ["load", "loadscope", "loadfile", "loadgroup", "worksteal"])
 def test_a_worker_that_dies_is_blamed_on_the_trial_that_killed_it(
-    sessions: Sessions, mode: str
+    sessions: Sessions, pytester: pytest.Pytester, mode: str
 ) -> None:
     sessions.write(COMMON + GUILTY.format(guilty={3}))
     session = sessions.run("-n2", f"--dist={mode}", in_flight=10)
     assert blamed(session) == {3: 2}
     assert outcomes(session) == {"error": 1, "passed": 19}
     assert session.counts == {"failed": 1, "passed": 19}
+    (path,) = pytester.path.glob("**/journal.jsonl")
+    lines = [json.loads(document) for document in read_journal(path).documents]
+    journal = Counter(line["outcome"] for line in lines if line["kind"] == "trial")
+    assert journal == {"error": 1, "passed": 19}
     assert max(session.noted(str(trial)).count("began") for trial in range(20)) == 2
-    assert "trials were in flight in gw" in session.text
+    assert re.search(
+        r"^gw[01] died with \d+ trials in flight; each had to run", session.text, re.MULTILINE
+    )
     assert "crashed while running 'test_suite.py::test_it[trial-3]" in session.text
     assert "  PASS  test_it [19/20 safe, 95% pass rate, threshold: 90%] -- PASSED" in session.lines
     assert "  - test_suite.py::test_it[trial-3] was lost with its worker" in session.lines
@@ -161,7 +173,7 @@ def test_of_a_worker_that_was_killed_from_outside_no_trial_is_accused(sessions: 
     began = Counter(session.noted(str(trial)).count("began") for trial in range(20))
     assert began == {1: 10, 2: 10}
     assert (
-        "10 trials were in flight in gw0 when it died; they ran again, one at a time, to see of which"
+        "gw0 died with 10 trials in flight; each had to run again, alone, to show which it died of"
         in session.lines
     )
     # Nobody knows what killed it: that is not a run to rely on.
@@ -186,7 +198,7 @@ def test_a_trial_that_kills_its_worker_alone_is_tried_once(sessions: Sessions) -
     session = sessions.run("-n1")
     assert blamed(session) == {0: 1}
     assert session.counts == {"failed": 1, "passed": 8}
-    assert "were in flight" not in session.text
+    assert "trials in flight" not in session.text
 
 
 def test_a_tear_down_that_kills_the_worker_is_found_too(sessions: Sessions) -> None:
@@ -260,3 +272,90 @@ def test_one_at_a_time_a_crash_is_what_it_is_for_xdist(sessions: Sessions) -> No
     session = sessions.run("-n2", in_flight=1)
     assert blamed(session) == {3: 1}
     assert session.counts == {"failed": 1, "passed": 19}
+
+
+def test_what_had_ended_before_xdist_ticked_it_off_is_not_run_again(sessions: Sessions) -> None:
+    # The worker dies when the last report of the trial has left, and before xdist's own word of it.
+    sessions.write(
+        COMMON
+        + """
+    @pytest.mark.trial(n=4)
+    async def test_it(trial):
+        if trial != 2 and not crashed.exists(): await asyncio.sleep(60)
+        record("safe")
+    """,
+        files={
+            "conftest": """
+            from pathlib import Path
+
+            @pytest.hookimpl(trylast=True)
+            def pytest_runtest_logfinish(nodeid):
+                crashed = Path(__file__).with_name("crashed")
+                if "trial-2]" in nodeid and "PYTEST_XDIST_WORKER" in os.environ:
+                    crashed.touch()
+                    os._exit(1)
+            """
+        },
+    )
+    session = sessions.run("-n1")
+    assert session.counts == {"passed": 4}
+    assert [session.noted(str(trial)).count("began") for trial in range(4)] == [2, 2, 1, 2]
+    assert session.status == pytest.ExitCode.TESTS_FAILED
+
+
+def test_what_ended_before_the_crash_holds_up_no_worker_after_it(sessions: Sessions) -> None:
+    # xdist would hand out the units that are done once more, and wait for a word on them.
+    sessions.write(
+        COMMON
+        + """
+    three = pytest.mark.parametrize("case", range(3))
+
+    @three
+    @pytest.mark.trial(n=1)
+    def test_before(case): record("safe")
+
+    @pytest.mark.trial(n=2)
+    async def test_it(trial):
+        await until(here / "test_before[1-trial-0]")
+        if trial == 1: die()
+        if not crashed.exists(): await asyncio.sleep(60)
+        record("safe")
+
+    @three
+    @pytest.mark.trial(n=1)
+    def test_after(case): record("safe")
+    """,
+        files={
+            "conftest": """
+            from pathlib import Path
+
+            def pytest_runtest_logfinish(nodeid):
+                if "PYTEST_XDIST_WORKER" not in os.environ:
+                    Path(__file__).with_name(nodeid.partition("::")[2].partition("@")[0]).touch()
+            """
+        },
+    )
+    session = sessions.run("-n1", "--dist=loadgroup", in_flight=10)
+    assert blamed(session) == {1: 2}
+    assert session.counts == {"failed": 1, "passed": 7}
+
+
+def test_a_worker_may_be_dead_before_xdist_knows() -> None:
+    gateway = execnet.makegateway(f"popen//python={sys.executable}")
+    channel = gateway.remote_exec("pass")
+    channel.waitclose()
+    gateway.exit()
+
+    class Node:
+        """What xdist's controller knows of a worker, as far as it is used here."""
+
+        def process_from_remote(self, message: object) -> None: ...
+
+        def sendcommand(self, name: str, **content: object) -> None:
+            channel.send((name, content))
+
+    node = Node()
+    with pytest.raises(OSError, match="cannot send"):
+        node.sendcommand("runtests", indices=[0])
+    CrashBlame().watch(node)
+    node.sendcommand("runtests", indices=[0])

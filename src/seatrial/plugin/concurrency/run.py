@@ -73,10 +73,8 @@ class ConcurrentRun:
 
     def _run_alone(self, session: pytest.Session, source: ItemSource, item: pytest.Item) -> None:
         position = source.take()
-        if source.is_suspect(position):
-            pass  # the controller says so
-        elif plan_key in item.stash and isinstance(item, pytest.Function):
-            self.alone[reason_to_run_alone(item) or "is not a plain test function"] += 1
+        if not source.is_suspect(position):  # of suspects, the controller tells
+            self._count_alone(item)
         source.wait()
         following = source.peek()
         nextitem = None if following is None else session.items[following]
@@ -84,6 +82,10 @@ class ConcurrentRun:
         source.reporting(position)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
         source.finished(position)
+
+    def _count_alone(self, item: pytest.Item) -> None:
+        if plan_key in item.stash and isinstance(item, pytest.Function):
+            self.alone[reason_to_run_alone(item) or "is not a plain test function"] += 1
 
     def _keep(self, text: str) -> None:
         self.unattributed = (self.unattributed + text)[:_SHOWN]

@@ -46,7 +46,7 @@ class WorkerWatch:
             self.plan = content["text"]
             return
         if name == "testreport" and content["data"].get("when") == "teardown":
-            position = content["data"]["item_index"]
+            position = content["data"].get("item_index")
             self.in_flight.discard(position)
             self.ended.add(position)
         elif name == "runtest_protocol_complete":
@@ -123,8 +123,8 @@ class CrashBlame:
                 self.warn(other)
         if in_flight:
             self.told.append(
-                f"{len(in_flight)} trials were in flight in {node.gateway.id} when it died;"
-                " they ran again, one at a time, to see of which"
+                f"{node.gateway.id} died with {len(in_flight)} trials in flight; each had to run"
+                " again, alone, to show which it died of"
             )
         return None
 
