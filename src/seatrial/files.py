@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["make_private_folder", "write_atomic", "write_json"]
+__all__ = ["is_private_folder", "make_private_folder", "write_atomic", "write_json"]
 
 _encode = json.JSONEncoder(allow_nan=False).encode
 
@@ -22,6 +23,21 @@ def make_private_folder(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     return folder
+
+
+def is_private_folder(folder: Path) -> bool:
+    """Whether `folder` is this user's, is no link, and lets nobody else put anything into it.
+
+    To be asked where another user can have made the folder first: in one for temporary files.
+    On Windows, where such folders are each user's own, every folder passes.
+
+    Raises:
+        OSError: If there is no such folder, or it cannot be looked at.
+    """
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    return not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
 
 
 def write_atomic(path: Path, text: str | Iterable[str]) -> None:

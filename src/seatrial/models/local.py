@@ -6,9 +6,7 @@ import atexit
 import getpass
 import hashlib
 import importlib.util
-import os
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -17,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seatrial.errors import MissingExtraError, ModelProviderError
-from seatrial.files import make_private_folder
+from seatrial.files import is_private_folder, make_private_folder
 from seatrial.models import local_server
 from seatrial.models.process_lock import process_lock
 
@@ -116,12 +114,10 @@ def _join_or_start() -> _Use:
 
 def _private_folder() -> Path:
     folder = make_private_folder(Path(tempfile.gettempdir()) / f"seatrial-{getpass.getuser()}")
-    if hasattr(os, "getuid"):
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-            raise ModelProviderError(
-                f"{folder} must be a folder that only this user can write to; remove it"
-            )
+    if not is_private_folder(folder):
+        raise ModelProviderError(
+            f"{folder} must be a folder that only this user can write to; remove it"
+        )
     return folder
 
 

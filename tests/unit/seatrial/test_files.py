@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seatrial.files import make_private_folder, write_atomic, write_json
+from seatrial.files import is_private_folder, make_private_folder, write_atomic, write_json
 
 needs_modes = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 
@@ -24,6 +24,27 @@ def test_a_new_folder_is_the_users_alone_and_out_of_git(tmp_path: Path) -> None:
 def test_a_folder_that_exists_is_left_as_it_is(tmp_path: Path) -> None:
     make_private_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@needs_modes
+def test_a_folder_is_private_while_nobody_else_can_put_anything_into_it(tmp_path: Path) -> None:
+    folder = make_private_folder(tmp_path / "a")
+    assert is_private_folder(folder)
+    folder.chmod(0o755)
+    assert is_private_folder(folder)
+    for mode in (0o775, 0o757):
+        folder.chmod(mode)
+        assert not is_private_folder(folder)
+
+
+def test_neither_a_link_nor_a_file_is_a_private_folder(tmp_path: Path) -> None:
+    folder = make_private_folder(tmp_path / "a")
+    (tmp_path / "link").symlink_to(folder)
+    (tmp_path / "file").write_text("")
+    assert not is_private_folder(tmp_path / "link")
+    assert not is_private_folder(tmp_path / "file")
+    with pytest.raises(FileNotFoundError):
+        is_private_folder(tmp_path / "missing")
 
 
 @needs_modes
