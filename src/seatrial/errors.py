@@ -7,6 +7,7 @@ SeatrialError
 ├── NotJsonError          a value that must be JSON is not
 ├── TrialTimeoutError     a trial took longer than its time limit
 ├── MissingExtraError     an optional dependency is not installed; names the pip command
+├── ModelServerError      a test's model server was asked what it was not told to answer
 └── ModelError            a language model could not answer
     ├── ModelConfigurationError   nothing, or something contradictory, says which model to ask
     └── ModelProviderError        the provider refused, failed, or answered what cannot be used
@@ -20,6 +21,7 @@ __all__ = [
     "ModelConfigurationError",
     "ModelError",
     "ModelProviderError",
+    "ModelServerError",
     "NotJsonError",
     "RecordError",
     "SeatrialError",
@@ -58,6 +60,10 @@ class MissingExtraError(SeatrialError, ImportError):
     def __init__(self, extra: str, needed_for: str) -> None:
         super().__init__(f"{needed_for} needs an extra: pip install 'seatrial[{extra}]'")
         self.extra = extra
+
+
+class ModelServerError(SeatrialError):
+    """The model server of `seatrial.testing` was asked what it was not told to answer."""
 
 
 class ModelError(SeatrialError):
