@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 _DECIDING = (
@@ -15,15 +17,24 @@ _DECIDING = (
     "PYTEST_XDIST_TESTRUNUID",
     "PYTEST_XDIST_WORKER",
     "PYTEST_XDIST_WORKER_COUNT",
+    "SEATRIAL_MODEL_ATTEMPTS",
+    "SEATRIAL_MODEL_CONCURRENCY",
+    "SEATRIAL_MODEL_RATE",
+    "SEATRIAL_NO_CACHE",
     "SEATRIAL_RUN_ID",
 )
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _plain_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Nothing that the machine's user set may decide a verdict here."""
     for name in _DECIDING:
         monkeypatch.delenv(name, raising=False)
+    # Nor may what a model answered in another test, or how a server refused one.
+    scratch = tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(scratch / f"cache-{os.urandom(4).hex()}"))
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def _record(document: JsonObject) -> TrialRecord:
     values["outcome"] = Outcome(values["outcome"])
     values["failure"] = _failure(values["failure"])
     values["trace"] = _trace(values["trace"])
-    for name in ("results", "judgements", "notes", "harms"):
+    for name in ("results", "judgements", "model_calls", "notes", "harms"):
         values[name] = tuple(_list(document, name))
     return TrialRecord(**values)
 
@@ -136,6 +136,7 @@ def _amendment(document: JsonObject) -> Amendment:
         outcome=Outcome(cast("str", document["outcome"])),
         failure=_failure(document["failure"]),
         results=tuple(_list(document, "results")),  # type: ignore[arg-type]
+        model_calls=tuple(_list(document, "model_calls")),  # type: ignore[arg-type]
     )
 
 

@@ -75,4 +75,15 @@ class ModelConfigurationError(ModelError):
 
 
 class ModelProviderError(ModelError):
-    """The provider refused, failed, or answered what cannot be used."""
+    """The provider refused, failed, or answered what cannot be used.
+
+    Attributes:
+        kind: "timeout", "throttled" (the provider's rate limit), "connection", "status" (any other
+            HTTP status), "refused", "empty" or "unusable" (an answer in the wrong form).
+        status: The HTTP status, where one came.
+    """
+
+    def __init__(self, message: str, *, kind: str = "status", status: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status

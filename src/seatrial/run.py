@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from seatrial.gate import Tally
 from seatrial.outcome import Outcome, worst
 from seatrial.snapshot import JsonObject
+from seatrial.spending import Spending
 from seatrial.trial import GroupKey, TrialKey, TrialRecord
 
 __all__ = ["Attempt", "Group", "PlannedTrial", "Run", "fold_attempts"]
@@ -133,6 +134,7 @@ class Run:
     planned: Mapping[str, PlannedTrial]
     attempts: Mapping[str, tuple[Attempt, ...]]
     incomplete: tuple[str, ...] = ()
+    spending: Spending = field(default_factory=Spending)
     metadata: JsonObject
 
     def ended(self, nodeid: str) -> Attempt | None:

@@ -36,10 +36,12 @@ class TrialScope:
         key: The trial, or None for a plain test that was not expanded into trials.
         nodeid: pytest's name of the running item.
         judge_disabled: No judge may call a model in this session.
+        use_cache: Whether an answer that a model gave to the same question before may be used.
         phase: "setup", "call" or "teardown".
         in_body: Whether the test itself is running now.
         results: Safety results so far, as JSON documents.
         judgements: What judges said so far, as JSON documents.
+        model_calls: What models were asked by judges, drivers and the like, and what that took.
         spans: The collector that receives the trial's spans, once something traces.
         case: The row of the case that was run.
         output: What the harness answered.
@@ -49,15 +51,18 @@ class TrialScope:
         attempt: 1, or more when a rerun plugin repeats the trial.
         parts: How subtests raised, oldest first.
         results_recorded: How many of `results` the record holds; None before there is a record.
+        calls_recorded: The same for `model_calls`.
     """
 
     key: TrialKey | None
     nodeid: str
     judge_disabled: bool = False
+    use_cache: bool = True
     phase: str = "setup"
     in_body: bool = False
     results: list[JsonObject] = field(default_factory=list)
     judgements: list[JsonObject] = field(default_factory=list)
+    model_calls: list[JsonObject] = field(default_factory=list)
     spans: SpanCollector | None = None
     case: Json = None
     output: Json = None
@@ -67,6 +72,7 @@ class TrialScope:
     attempt: int = 1
     parts: list[TrialFacts] = field(default_factory=list)
     results_recorded: int | None = None
+    calls_recorded: int = 0
 
 
 class LentScope:

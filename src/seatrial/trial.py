@@ -90,12 +90,14 @@ class Amendment:
         outcome: The worst that the tear-down showed.
         failure: The failing tear-down, if it failed.
         results: Safety results recorded during tear-down, as JSON documents.
+        model_calls: What models were asked in it.
     """
 
     nodeid: str
     outcome: Outcome
     failure: Failure | None = None
     results: tuple[JsonObject, ...] = ()
+    model_calls: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +111,8 @@ class TrialRecord:
         failure: Why it did not pass; None for passed trials.
         results: Safety results recorded during the trial, oldest first, as JSON documents.
         judgements: What judges said, oldest first, as JSON documents.
+        model_calls: What models were asked by judges, drivers and the like, oldest first, each with
+            purpose, provider, model, tokens, `cost_usd` (None if unknown), attempts and time.
         trace: What the agent was seen to do; None if nothing was traced.
         case: The case's row, when the test ran one.
         output: What the agent answered, when the test ran a case.
@@ -127,6 +131,7 @@ class TrialRecord:
     failure: Failure | None = None
     results: tuple[JsonObject, ...] = ()
     judgements: tuple[JsonObject, ...] = ()
+    model_calls: tuple[JsonObject, ...] = ()
     trace: Trace | None = None
     case: Json = None
     output: Json = None
@@ -167,5 +172,6 @@ class TrialRecord:
             outcome=outcome,
             failure=decided or noted,
             results=(*self.results, *amendment.results),
+            model_calls=(*self.model_calls, *amendment.model_calls),
             notes=(*self.notes, *notes),
         )

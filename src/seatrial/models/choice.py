@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from seatrial.errors import ModelConfigurationError
+from seatrial.models.settings import RequestSettings
 
 __all__ = ["LOCAL", "ModelChoice", "choose_model"]
 
@@ -21,13 +22,36 @@ _DEFAULT_MODELS = {
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model and who serves it, as in "openai" and "gpt-5.4-mini"."""
+    """A model and who serves it, as in "openai" and "gpt-5.4-mini".
+
+    Attributes:
+        provider: As pydantic-ai names it, "openai" also for whoever speaks OpenAI's interface; or
+            "local".
+        model: The provider's name for it.
+        endpoint: URL of the server; None for the one that the provider's variables name, or its own.
+        api_key: None for the one in the provider's variable.
+        api_version: Of an Azure deployment.
+        settings: How it is to answer.
+        rate_per_s: Requests that may start per second; None for any.
+    """
 
     provider: str
     model: str
+    endpoint: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    api_version: str | None = None
+    settings: RequestSettings = field(default_factory=RequestSettings)
+    rate_per_s: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Provider and model in one word, as errors and reports show them."""
+        return f"{self.provider}:{self.model}"
 
 
-def choose_model(*, purpose: str, provider: str | None, model: str | None) -> ModelChoice:
+def choose_model(
+    *, purpose: str, provider: str | None = None, model: str | ModelChoice | None = None
+) -> ModelChoice:
     """The model for `purpose`, such as "judge".
 
     Looked at, the first that says anything wins: the arguments; `KENSA_<PURPOSE>_PROVIDER` and
@@ -37,12 +61,14 @@ def choose_model(*, purpose: str, provider: str | None, model: str | None) -> Mo
     Raises:
         ModelConfigurationError: If nothing says which, or provider and model contradict each other.
     """
+    if isinstance(model, ModelChoice):
+        return model
     if provider or model:
         return _complete(provider or None, model or None, "the arguments")
     prefixes = (f"KENSA_{purpose.upper()}", "KENSA_LLM")
     for prefix in prefixes:
-        provider = os.environ.get(f"{prefix}_PROVIDER")
-        model = os.environ.get(f"{prefix}_MODEL")
+        provider = os.environ.get(f"{prefix}_PROVIDER", "").strip()
+        model = os.environ.get(f"{prefix}_MODEL", "").strip()
         if provider or model:
             return _complete(provider or None, model or None, f"{prefix}_PROVIDER and _MODEL")
     if os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY"):
@@ -58,6 +84,7 @@ def choose_model(*, purpose: str, provider: str | None, model: str | None) -> Mo
 
 
 def _complete(provider: str | None, model: str | None, where: str) -> ModelChoice:
+    provider = provider.lower() if provider is not None else None
     if model is None:
         return _with_default_model(provider or "", where)
     prefix, colon, rest = model.partition(":")
@@ -67,12 +94,12 @@ def _complete(provider: str | None, model: str | None, where: str) -> ModelChoic
         if model == LOCAL:
             return ModelChoice(LOCAL, LOCAL)
         return ModelChoice("anthropic" if model.startswith("claude") else "openai", model)
-    if colon and prefix == provider:
+    if colon and prefix.lower() == provider:
         model, named = rest, provider
     else:
         # A colon may also belong to the model's name, as in ollama's "llama3:8b".
         named = prefix if prefix in _DEFAULT_MODELS else provider
-    if named != provider or (provider == LOCAL) != (model == LOCAL):
+    if not model or named != provider or (provider == LOCAL) != (model == LOCAL):
         raise ModelConfigurationError(
             f"{where} contradict each other: provider {provider!r}, model {model!r}"
         )

@@ -8,9 +8,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from seatrial.errors import ModelProviderError
-from seatrial.models.answer import Question, Reply, parse_object
+from seatrial.models.answer import Question, Reply, Usage, parse_object
+from seatrial.models.json_schema import fault_in
 from seatrial.models.local import LocalModel, local_model
-from seatrial.snapshot import Json
+from seatrial.snapshot import Json, JsonObject
 
 __all__ = ["ask"]
 
@@ -35,13 +36,21 @@ def ask(question: Question) -> Reply:
         usage = answer["usage"]
         input_tokens, output_tokens = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
     except (LookupError, TypeError, ValueError) as error:
-        raise ModelProviderError(f"the local model answered {str(answer)[:200]!r}") from error
+        raise ModelProviderError(
+            f"the local model answered {str(answer)[:200]!r}", kind="unusable"
+        ) from error
     return Reply(
-        content=text if question.schema is None else parse_object(text, model="the local model"),
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cost_usd=0.0,
+        content=text if question.schema is None else _object(text, question.schema),
+        usage=Usage(input_tokens, output_tokens, 0.0),
     )
+
+
+def _object(text: str, schema: JsonObject) -> JsonObject:
+    data = parse_object(text, model="the local model")
+    fault = fault_in(data, schema)
+    if fault is not None:
+        raise ModelProviderError(f"the local model cannot be understood: {fault}", kind="unusable")
+    return data
 
 
 def _request(question: Question, model: str) -> dict[str, Any]:
@@ -49,10 +58,12 @@ def _request(question: Question, model: str) -> dict[str, Any]:
         "model": model,
         "messages": [
             {"role": "system", "content": question.system},
+            *({"role": said.role, "content": said.text} for said in question.history),
             {"role": "user", "content": question.user},
         ],
         "temperature": 0.0,
         "max_tokens": _MAX_ANSWER_TOKENS,
+        **question.settings.given(),
     }
     if question.schema is not None:
         request["response_format"] = {
@@ -95,14 +106,22 @@ def _post(server: LocalModel, request: dict[str, Any], timeout_s: float) -> Any:
         response = connection.getresponse()
         body = response.read()
     except TimeoutError as error:
-        raise ModelProviderError(f"the local model gave no answer in {timeout_s:g} s") from error
+        raise ModelProviderError(
+            f"the local model gave no answer in {timeout_s:g} s", kind="timeout"
+        ) from error
     except (OSError, http.client.HTTPException) as error:
-        raise ModelProviderError(f"the local model went away: {error!r}") from error
+        raise ModelProviderError(
+            f"the local model went away: {error!r}", kind="connection"
+        ) from error
     finally:
         connection.close()
     if response.status != http.HTTPStatus.OK:
-        raise ModelProviderError(f"the local model answered {response.status}: {body[:500]!r}")
+        raise ModelProviderError(
+            f"the local model answered {response.status}: {body[:500]!r}", status=response.status
+        )
     try:
         return json.loads(body)
     except ValueError as error:
-        raise ModelProviderError(f"the local model answered {body[:200]!r}") from error
+        raise ModelProviderError(
+            f"the local model answered {body[:200]!r}", kind="unusable"
+        ) from error

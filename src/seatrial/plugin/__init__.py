@@ -14,6 +14,7 @@ from seatrial.collision import colliding_distributions
 from seatrial.plugin import asyncio_support, expand, hookspecs, trial_protocol
 from seatrial.plugin.faces import find_faces
 from seatrial.plugin.keys import faces_key
+from seatrial.plugin.model_options import add_model_options, max_cost_usd
 from seatrial.plugin.trial_options import add_trial_options, trial_options
 
 __all__: list[str] = []
@@ -25,15 +26,18 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of how trials run."""
+    """Add the options of how trials run, and of what they may ask of models."""
     add_trial_options(parser)
+    add_model_options(parser)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Put the plugin's parts in place, for this session only."""
     refuse_collisions()
-    options = trial_options(config)  # a wrong value stops the session before anything runs
+    # A wrong value stops the session before anything runs.
+    options = trial_options(config)
+    max_cost_usd(config)
     # Whoever installs Seatrial gets pytest-asyncio with it, and should not have to answer a
     # question about fixture loops that they never asked.
     warnings.filterwarnings(

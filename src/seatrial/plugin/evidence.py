@@ -50,6 +50,7 @@ def record_of(
     verdict = next(verdict for verdict in verdicts if verdict.outcome is outcome)
     results = tuple(scope.results)
     scope.results_recorded = len(results)
+    scope.calls_recorded = len(scope.model_calls)
     planned = item.stash.get(planned_key, None)
     return TrialRecord(
         key=planned.key if planned is not None else _plain_key(item, face, scope.nodeid),
@@ -58,6 +59,7 @@ def record_of(
         failure=verdict.failure,
         results=results,
         judgements=tuple(scope.judgements),
+        model_calls=tuple(scope.model_calls),
         trace=trace,
         case=scope.case,
         output=scope.output,
@@ -132,7 +134,8 @@ def amendment_of(
     if report.failed and excinfo is not None:
         owner = _owner(face, excinfo.value) or FailureOwner.HARNESS
         failure = Failure(owner=owner, kind="teardown", message=_message(report, excinfo.value))
-    if failure is None and not results:
+    model_calls = tuple(scope.model_calls[scope.calls_recorded :])
+    if failure is None and not results and not model_calls:
         return None
     readings = _readings(item.config, results)
     outcomes = [reading.outcome for reading in readings]
@@ -142,7 +145,13 @@ def amendment_of(
     if outcome is Outcome.FAILED or (outcome is Outcome.ERROR and failure is None):
         owner = FailureOwner.AGENT if outcome is Outcome.FAILED else FailureOwner.UNKNOWN
         failure = Failure(owner=owner, kind="result", message=_worst_message(readings))
-    return Amendment(nodeid=scope.nodeid, outcome=outcome, failure=failure, results=results)
+    return Amendment(
+        nodeid=scope.nodeid,
+        outcome=outcome,
+        failure=failure,
+        results=results,
+        model_calls=model_calls,
+    )
 
 
 def _plain_key(item: pytest.Item, face: Face, nodeid: str) -> TrialKey:

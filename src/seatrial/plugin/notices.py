@@ -11,6 +11,7 @@ from seatrial.text import escape, one_line
 
 if TYPE_CHECKING:
     from seatrial.run import Run
+    from seatrial.spending import Spending
 
 __all__ = ["write_notices"]
 
@@ -35,6 +36,7 @@ def write_notices(
         for nodeid, traceback in tolerated:
             reporter.write_sep("_", one_line(nodeid), yellow=True)
             reporter.write_line(escape(traceback))
+    write_spending(reporter, run.spending)
     problems = tuple(problems)
     if not problems and not run.incomplete:
         return
@@ -45,6 +47,21 @@ def write_notices(
         reporter.write_line(f"  - {escape(reason, keep='')}")
     for problem in problems:
         reporter.write_line(f"PROBLEM: {escape(problem, keep='')}")
+
+
+def write_spending(reporter: pytest.TerminalReporter, spending: Spending) -> None:
+    """Print what models were asked and what that cost, a line for each purpose; nothing if none were."""
+    for purpose, spent in spending.by_purpose.items():
+        calls = f"{spent.calls} {'call' if spent.calls == 1 else 'calls'}"
+        if spent.stored:
+            calls += f" ({spent.stored} stored)"
+        if spent.failed:
+            calls += f" ({spent.failed} failed)"
+        cost = f"${spent.known_usd:.4f}"
+        if spent.unpriced:
+            cost = "unknown price" if spent.unpriced == spent.calls else f"more than {cost}"
+        tokens = f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out"
+        reporter.write_line(f"models, {one_line(purpose, limit=40)}: {calls}, {tokens}, {cost}")
 
 
 def _shows_passes(config: pytest.Config) -> bool:

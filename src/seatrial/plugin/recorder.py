@@ -24,10 +24,13 @@ from seatrial.gate import Tally
 from seatrial.outcome import FailureOwner, Outcome
 from seatrial.plugin import carry
 from seatrial.plugin.faces import face_named
+from seatrial.plugin.model_options import max_cost_usd
 from seatrial.plugin.plan import find_planned
 from seatrial.plugin.run_journal import RunJournal
+from seatrial.plugin.stopping import stop_session
 from seatrial.run import Attempt, PlannedTrial, Run, fold_attempts
 from seatrial.snapshot import JsonObject
+from seatrial.spending import Spending
 from seatrial.text import one_line
 from seatrial.trial import Amendment, Failure, GroupKey, TrialRecord
 
@@ -50,8 +53,11 @@ class Recorder:
         self._attempts: dict[str, tuple[Attempt, ...]] = {}
         self._tallies: dict[GroupKey, Tally] = {}
         self._incomplete: list[str] = []
+        self._max_cost_usd = max_cost_usd(config)
+        self._spending = Spending()
         self._plan_known = False
         self._started_early: list[str] = []
+        self._crashed_early: list[tuple[str, pytest.TestReport]] = []
         self._journal = RunJournal(config, self.run_id)
 
     # -- the plan -----------------------------------------------------------------------
@@ -68,6 +74,8 @@ class Recorder:
             self._journal.append(dump_plan(tuple(added)), "the plan")
             while self._started_early:
                 self._journal.started(self._started_early.pop(0))
+            while self._crashed_early:
+                self._crashed(*self._crashed_early.pop(0))
 
     def plan_from_worker(self, text: str) -> None:
         """Add the plan that a worker's first report carried."""
@@ -107,6 +115,7 @@ class Recorder:
             self._incomplete.append(f"the record of {report.nodeid} could not be read: {error}")
             return
         self._journal.append(text, report.nodeid)
+        self._spend(record)
         attempt = Attempt(worker, record, partial(load_record, text))
         before = self._attempts.get(record.nodeid, ())
         attempts = self._attempts[record.nodeid] = (*before, attempt)
@@ -128,6 +137,7 @@ class Recorder:
             self._incomplete.append(f"the tear-down of {report.nodeid} could not be read: {error}")
             return
         self._journal.append(text, report.nodeid)
+        self._spend(amendment)
         before = self._attempts.get(amendment.nodeid, ())
         for place in reversed(range(len(before))):
             if before[place].worker == worker:
@@ -137,10 +147,26 @@ class Recorder:
                 self._move(amended.key.group, before, after)
                 return
 
+    def _spend(self, part: TrialRecord | Amendment) -> None:
+        """Count what it cost, and stop the session when that is too much."""
+        before, self._spending = self._spending, self._spending.plus(part)
+        most = self._max_cost_usd
+        if most is None or self._spending is before or not before.known_usd < most:
+            return
+        spent = self._spending.known_usd
+        if spent >= most:
+            unpriced = self._spending.unpriced
+            more = f", and {unpriced} calls of unknown price" if unpriced else ""
+            reason = f"the cost limit of ${most:g} is reached: ${spent:.4f} spent{more}"
+            self._incomplete.append(reason)
+            stop_session(self._config, reason)
+
     def _crashed(self, worker: str, report: pytest.TestReport) -> None:
         """Record that a worker died under a trial, or under its tear-down."""
         planned = find_planned(self.planned, report.nodeid)
         if planned is None:
+            if not self._plan_known:
+                self._crashed_early.append((worker, report))
             return
         report.nodeid = planned.nodeid  # xdist's may carry the name of a group
         self._incomplete.append(f"{one_line(planned.nodeid, limit=200)} was lost with its worker")
@@ -203,6 +229,7 @@ class Recorder:
             planned=self.planned,
             attempts=self._attempts,
             incomplete=tuple(dict.fromkeys(incomplete)),
+            spending=self._spending,
             metadata=_metadata(self._config),
         )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from seatrial.journal import Journal, prune_runs
+from seatrial.plugin.stopping import stop_session
 
 __all__ = ["RunJournal"]
 
@@ -48,9 +49,7 @@ class RunJournal:
             write(self._journal)
         except OSError as error:
             self.problems.append(f"the journal could not take {what}: {error}")
-            session = self._config.pluginmanager.get_plugin("session")
-            if isinstance(session, pytest.Session):
-                session.shouldfail = self.problems[0]
+            stop_session(self._config, self.problems[0])
 
     def _open(self) -> Journal:
         try:

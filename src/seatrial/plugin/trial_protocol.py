@@ -14,6 +14,7 @@ from seatrial.plugin.expand import refuse_unexpanded
 from seatrial.plugin.faces import face_named, loaded_faces
 from seatrial.plugin.keys import planned_key, scope_key
 from seatrial.plugin.longrepr import escape_report
+from seatrial.plugin.model_options import may_use_cache
 from seatrial.plugin.plan import own_nodeid
 from seatrial.scope import TrialScope, bind, unbind
 
@@ -51,6 +52,7 @@ def _open_scope(item: pytest.Item) -> TrialScope:
         key=planned.key if planned is not None else None,
         nodeid=own_nodeid(item),
         judge_disabled=any(face.judges_disabled(item.config) for face in loaded_faces(item.config)),
+        use_cache=may_use_cache(item.config),
         started_at=time.time(),
     )
     item.stash[scope_key] = scope
