@@ -22,6 +22,8 @@ import pytest
 from seatrial.plugin.concurrency.hub import Hub
 from seatrial.plugin.concurrency.patches import replaced
 from seatrial.plugin.concurrency.slot import Slot, slot_of_context
+from seatrial.plugin.concurrency.sync_waits import OnStack, wait_on_stack
+from seatrial.waiting import waiting_by
 
 __all__ = ["ItemLoops", "share_session_loop"]
 
@@ -52,6 +54,7 @@ class ItemLoops:
             self._patched = stack
             self._route(asyncio.BaseEventLoop)
             stack.enter_context(replaced(asyncio.Runner, "run", self._running()))
+            stack.enter_context(waiting_by(wait_on_stack(self._hub)))
             try:
                 yield
             finally:
@@ -66,6 +69,8 @@ class ItemLoops:
             __tracebackhide__ = True
             # A loop that is not written in Python brings a method of its own.
             self._route(type(runner.get_loop()))
+            if self._hub.is_here() and asyncio.iscoroutine(coroutine):
+                coroutine = OnStack(coroutine)
             return _runner_run(runner, coroutine, **options)
 
         return run
