@@ -15,7 +15,7 @@ from itertools import dropwhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeAlias
 
-from kensa.judge import JudgeResult, judge
+from kensa.judge import JudgeResult, judge, judge_async
 from seatrial.scope import current_scope
 from seatrial.snapshot import JsonObject
 
@@ -34,6 +34,7 @@ _RUNNERS = {
 }
 
 _MAX_DEPTH = 3
+_JUDGES = (judge, judge_async)
 
 _Names: TypeAlias = Mapping[str, object]
 
@@ -274,7 +275,7 @@ def _judging_code(name: str, names: _Names) -> CodeType | None:
         value = inspect.getattr_static(value, attribute, None)
     if isinstance(value, partial):
         value = value.func
-    if isinstance(value, FunctionType) and (value is judge or _calls_judge(value)):
+    if isinstance(value, FunctionType) and (value in _JUDGES or _calls_judge(value)):
         return value.__code__
     return None
 
@@ -284,4 +285,5 @@ def _calls_judge(function: FunctionType) -> bool:
         closure = inspect.getclosurevars(function)
     except ValueError:  # a variable of the closure has no value yet
         return False
-    return any(value is judge for value in (*closure.globals.values(), *closure.nonlocals.values()))
+    named = (*closure.globals.values(), *closure.nonlocals.values())
+    return any(value is judging for value in named for judging in _JUDGES)
