@@ -26,6 +26,10 @@ class CommandTree(CommandGroup):
     """The engine's commands, and further ones among the installed entry points."""
 
     modules: ClassVar = {
+        "cache": (
+            "seatrial.cli.cache",
+            "Show, prune or clear the answers of models that are kept.",
+        ),
         "doctor": (
             "seatrial.cli.doctor",
             "Check the installation: versions, extras, colliding packages.",
