@@ -258,9 +258,12 @@ async def test_no_more_start_than_the_limit_while_attempts_from_before_it_are_in
     folder: Path,
 ) -> None:
     budget = EndpointBudget(folder, ENDPOINT, most_at_once=4)
+    first, second = budget.turn(), budget.turn()
+    (await first.__aenter__()).throttled(0)
+    await second.__aenter__()
     async with budget.turn(), budget.turn():
-        async with budget.turn() as turn:
-            turn.throttled(0)
+        await first.__aexit__(None, None, None)
+        await second.__aexit__(None, None, None)
         assert stored(folder).limit == 2
         # Another process knows of the two only by their locks.
         with process(_TRIES, folder) as other:
