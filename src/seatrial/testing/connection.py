@@ -84,8 +84,8 @@ class LoopbackServer(ThreadingHTTPServer):
                 self._changed.wait(until - time.monotonic())
             if self._open:
                 self.ledger.note(
-                    f"{len(self._open)} answers were still being made {_CLOSING_S:g} s after the"
-                    " server had closed: the answer function blocks"
+                    f"{_CLOSING_S:g} s after closing, answers were still being made:"
+                    f" {len(self._open)}; the answer function blocks"
                 )
 
 
@@ -135,7 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
         except BaseException as error:  # noqa: BLE001 - the user's function, which may call pytest.fail
             self.server.ledger.end(request)
             where = f"request {request.number} ({request.protocol}, model {request.model!r})"
-            self._fail(500, f"{where}: {error or type(error).__name__}", dialect, cause=error)
+            said = str(error) or type(error).__name__
+            self._fail(500, f"{where}: {said}", dialect, cause=error)
             return
         self._wait(reply.delay_s)
         if reply.cut == "head":

@@ -82,7 +82,8 @@ class ModelServer:
         if error is not None:
             error.add_note(text)
             return
-        raise ModelServerError(text) from self._ledger.first_cause
+        cause = self._ledger.first_cause
+        raise ModelServerError(text) from None if isinstance(cause, ModelServerError) else cause
 
     @property
     def url(self) -> str:
@@ -128,7 +129,7 @@ def _in_turn(replies: Iterable[AnyReply]) -> Answering:
 
     def answer(request: ReceivedRequest) -> AnyReply:
         if request.number > len(script):
-            raise ModelServerError(f"the script has ended after {len(script)} replies")
+            raise ModelServerError(f"the script has ended, its replies ({len(script)}) are used up")
         return script[request.number - 1]
 
     return answer
