@@ -122,18 +122,23 @@ def test_two_that_kill_their_worker_are_both_found(sessions: Sessions) -> None:
     assert session.counts == {"failed": 2, "passed": 18}
 
 
-def test_when_every_trial_kills_its_worker_each_is_tried_twice_at_most(sessions: Sessions) -> None:
+@pytest.mark.parametrize("mode", ["load", "loadgroup", "worksteal"])
+def test_when_every_trial_kills_its_worker_each_is_tried_twice_at_most(
+    sessions: Sessions, mode: str
+) -> None:
     sessions.write(
-        COMMON
-        + """
-    @pytest.mark.trial(n=6)
-    def test_it(trial): die()
+        """
+    @pytest.mark.trial(n=2)
+    @pytest.mark.parametrize("case", ["a", "b", "c"])
+    def test_it(case, request):
+        event("began", request.node.name)
+        os._exit(1)
     """
     )
-    session = sessions.run("-n2", "--max-worker-restart=20", in_flight=3)
-    assert set(blamed(session)) == set(range(6))
-    assert max(blamed(session).values()) == 2
+    session = sessions.run("-n2", f"--dist={mode}", "--max-worker-restart=20", in_flight=3)
+    assert outcomes(session) == {"error": 6}
     assert session.counts == {"failed": 6}
+    assert set(Counter(who for who, _ in session.events).values()) <= {1, 2}
     assert session.status == pytest.ExitCode.TESTS_FAILED
 
 
@@ -212,7 +217,8 @@ def test_a_tear_down_that_kills_the_worker_is_found_too(sessions: Sessions) -> N
 
     @pytest.mark.trial(n=4)
     async def test_it(trial, deadly):
-        if trial != 2 and not crashed.exists(): await until(here / "never")
+        await beside_others(4)
+        if trial != 2 and not crashed.exists(): await asyncio.sleep(60)
         record("safe")
     """
     )
@@ -281,6 +287,7 @@ def test_what_had_ended_before_xdist_ticked_it_off_is_not_run_again(sessions: Se
         + """
     @pytest.mark.trial(n=4)
     async def test_it(trial):
+        await beside_others(4)
         if trial != 2 and not crashed.exists(): await asyncio.sleep(60)
         record("safe")
     """,

@@ -190,6 +190,28 @@ def test_a_worker_that_dies_before_its_first_report_leaves_the_raw_ids(
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
+def test_a_trial_that_kills_its_worker_before_the_plan_is_known_has_its_record(
+    pytester: pytest.Pytester,
+) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(
+        test_x="""
+        import os, pytest
+
+        @pytest.mark.kensa(trials=3)
+        def test_it(request):
+            if "trial1" in request.node.name: os._exit(1)
+        """
+    )
+    result = pytester.runpytest("-n1")
+    outcomes = kept(pytester.path)
+    assert outcomes.pop("test_x.py::test_it[trial1]") is Outcome.ERROR
+    assert set(outcomes.values()) == {Outcome.PASSED}
+    assert len(outcomes) == 2
+    assert "ERROR test_x.py::test_it: 2/3 passed, 0 failed, 1 errored" in result.outlines
+    result.stdout.no_fnmatch_line("*never ended*")
+
+
 @needs_sigkill
 @pytest.mark.parametrize("arguments", [[], ["-n2"]])
 def test_a_killed_session_leaves_every_finished_trial_in_its_journal(

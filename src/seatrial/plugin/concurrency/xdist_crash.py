@@ -22,7 +22,6 @@ class WorkerWatch:
     Attributes:
         in_flight: Positions of items that have begun and not ended.
         ended: Positions of items whose last report has come, and xdist has not yet ticked off.
-        announces: Whether the worker has ever said that it begins an item.
         plan: The worker's plan as text, if it had to send it ahead of a report.
     """
 
@@ -30,7 +29,6 @@ class WorkerWatch:
         """Watch the worker that xdist is about to start."""
         self.in_flight: set[int] = set()
         self.ended: set[int] = set()
-        self.announces = False
         self.plan: str | None = None
         self._receive = node.process_from_remote
         node.process_from_remote = self._hear
@@ -39,7 +37,6 @@ class WorkerWatch:
         """Take a message from the worker; xdist's own is passed on. Runs in xdist's thread."""
         name, content = message if isinstance(message, tuple) else ("", {})
         if name == STARTED:
-            self.announces = True
             self.in_flight.add(content["position"])
             return
         if name == PLAN:
@@ -88,11 +85,11 @@ class CrashBlame:
         self._scheduler = scheduler
         if hasattr(scheduler, "node2pending"):
             scheduler.remove_node = _from_lists(self, scheduler)
-            if hasattr(scheduler, "_removed2pending"):
+            if _is_each(scheduler):
                 _mend_each(scheduler)
         elif hasattr(scheduler, "assigned_work"):
             scheduler.remove_node = _from_units(self, scheduler)
-            scheduler.schedule = _never_one_alone(scheduler)
+            scheduler._reschedule = _giving_two(scheduler)
 
     def ended(self, node: Any) -> frozenset[int]:
         """Positions of items that are over in that worker, whatever the scheduler thinks."""
@@ -109,18 +106,17 @@ class CrashBlame:
             node: The worker.
             pending: Positions of the items that it had yet to end, at least one, in their order.
         """
-        watch = self._watches[node]
-        if not watch.announces:
-            return pending[0]  # it runs one at a time, in order
-        in_flight = [position for position in pending if position in watch.in_flight]
+        begun = self._watches[node].in_flight
+        in_flight = [position for position in pending if position in begun]
         if len(in_flight) == 1:
             return in_flight[0]
         if not in_flight and pending[0] in self._suspects:
             return pending[0]  # somebody has to be, or workers that die at once come without end
         self._suspects.update(in_flight or pending[:1])
-        for other in self._scheduler.nodes:
-            if other is not node:
-                self.warn(other)
+        if not _is_each(self._scheduler):  # there, only a replacing worker gets them
+            for other in self._scheduler.nodes:
+                if other is not node:
+                    self.warn(other)
         if in_flight:
             self.told.append(
                 f"{node.gateway.id} died with {len(in_flight)} trials in flight; each had to run"
@@ -183,21 +179,30 @@ def _tick_off(units: Mapping[str, dict[str, bool]], nodeids: Iterable[str]) -> N
                 unit[nodeid] = True
 
 
-def _never_one_alone(scheduler: Any) -> Callable[[], None]:
-    """`schedule` for a scheduler of units: a new worker gets two items, it needs two to run the first."""
-    schedule = scheduler.schedule
+def _giving_two(scheduler: Any) -> Callable[[Any], None]:
+    """`_reschedule` for a scheduler of units: a worker needs two items to run the first.
 
-    def schedule_two() -> None:
-        schedule()
-        for node in scheduler.nodes:
-            while (
-                scheduler.workqueue
-                and not node.shutting_down
-                and scheduler._pending_of(scheduler.assigned_work[node]) < 2
-            ):
-                scheduler._assign_work_unit(node)
+    One that has not collected yet is left in peace; xdist breaks down over it.
+    """
+    reschedule = scheduler._reschedule
 
-    return schedule_two
+    def give_two(node: Any) -> None:
+        if node not in scheduler.registered_collections:
+            return
+        reschedule(node)
+        while (
+            scheduler.workqueue
+            and not node.shutting_down
+            and scheduler._pending_of(scheduler.assigned_work[node]) < 2
+        ):
+            scheduler._assign_work_unit(node)
+
+    return give_two
+
+
+def _is_each(scheduler: Any) -> bool:
+    """Whether every worker runs every item."""
+    return hasattr(scheduler, "_removed2pending")
 
 
 def _mend_each(scheduler: Any) -> None:

@@ -57,9 +57,9 @@ class WorkerItems:
     def starting(self, position: int) -> None:
         """Tell the controller, which needs to know what was in flight when this worker dies.
 
-        It needs the plan too, to make a record of what dies before any report has brought it.
+        Once workers die it needs the plan too: maybe none lives to bring it with a report.
         """
-        if self.is_suspect(position) and not self._plan_sent:
+        if self._suspects and not self._plan_sent:
             self._plan_sent = True
             self._send_plan()
         self._interactor.sendevent(STARTED, position=position)
