@@ -45,8 +45,8 @@ if TYPE_CHECKING:
         TranscriptScope,
         Turn,
     )
-    from rampart.drivers import StaticDriver
-    from rampart.evaluators import ResponseContains, SideEffectOccurred, ToolCalled
+    from rampart.drivers import LLMDriver, StaticDriver
+    from rampart.evaluators import LLMJudge, ResponseContains, SideEffectOccurred, ToolCalled
     from rampart.probes import Probes
     from rampart.recording import record_result
 
@@ -72,6 +72,8 @@ __all__ = [
     "InjectionHandle",
     "InjectionRecord",
     "LLMConfig",
+    "LLMDriver",
+    "LLMJudge",
     "ObservabilityLevel",
     "Payload",
     "PayloadConverter",
@@ -140,8 +142,8 @@ _HOMES = {
         "TranscriptScope",
         "Turn",
     ),
-    "rampart.drivers": ("StaticDriver",),
-    "rampart.evaluators": ("ResponseContains", "SideEffectOccurred", "ToolCalled"),
+    "rampart.drivers": ("LLMDriver", "StaticDriver"),
+    "rampart.evaluators": ("LLMJudge", "ResponseContains", "SideEffectOccurred", "ToolCalled"),
     "rampart.probes": ("Probes",),
     "rampart.recording": ("record_result",),
 }

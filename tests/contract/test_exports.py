@@ -22,12 +22,16 @@ PUBLIC = {
         AgentAdapter AppManifest Attacks BaseEvaluator BaseExecution Channel DataSource DriverError
         EvalContext EvalOutcome EvalResult Evaluator EvaluatorError ExecutionEvent
         ExecutionEventData ExecutionEventHandler HarmCategory InfrastructureError InjectionHandle
-        InjectionRecord LLMConfig ObservabilityLevel Payload PayloadConverter PayloadFormat Persona
-        Probes PromptDecision PromptDriver Request Response ResponseContains Result SafetyStatus
-        Session SideEffect SideEffectOccurred StaticDriver Surface ToolCall ToolCalled
-        ToolDeclaration TranscriptScope Turn record_result resolve_as_attack resolve_as_probe
+        InjectionRecord LLMConfig LLMDriver LLMJudge ObservabilityLevel Payload PayloadConverter
+        PayloadFormat Persona Probes PromptDecision PromptDriver Request Response ResponseContains
+        Result SafetyStatus Session SideEffect SideEffectOccurred StaticDriver Surface ToolCall
+        ToolCalled ToolDeclaration TranscriptScope Turn record_result resolve_as_attack
+        resolve_as_probe
     """,
-    "rampart.evaluators": "ResponseContains SideEffectOccurred ToolCalled TranscriptScope",
+    "rampart.drivers": "LLMDriver StaticDriver",
+    "rampart.evaluators": """
+        LLMJudge NEUTRAL_EVALUATOR ResponseContains SideEffectOccurred ToolCalled TranscriptScope
+    """,
     "rampart.reporting": """
         JsonFileReportSink PopulationSummary ReportSink TestRunReport TrialGroupResult
     """,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rampart.drivers.llm import LLMDriver
 from rampart.drivers.static import StaticDriver
 
-__all__ = ["StaticDriver"]
+__all__ = ["LLMDriver", "StaticDriver"]

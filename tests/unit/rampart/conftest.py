@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Self
 
 import pytest
 
-from rampart import AppManifest, ObservabilityLevel, Request, Response
+from rampart import AppManifest, LLMConfig, ObservabilityLevel, Request, Response
 from rampart.core.execution import (
     clear_default_handler_factory,
     default_handler_factory,
     register_default_handler_factory,
 )
 from seatrial.scope import TrialScope, bind, unbind
+from seatrial.testing import ModelServer, ReceivedRequest, Reply
 
 Step = Response | BaseException | Callable[[], Response]
 
@@ -140,3 +143,36 @@ def trial_scope() -> Iterator[TrialScope]:
     token = bind(scope)
     yield scope
     unbind(token)
+
+
+Serve = Callable[..., tuple[ModelServer, LLMConfig]]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Serve]:
+    """`server, llm = serve(reply, ...)`: a model that answers with these in turn, or with `always`.
+
+    Each question is sent once, nothing is known from before, and the machine's own keys are unset.
+    """
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SEATRIAL_MODEL_ATTEMPTS", "1")
+    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(tmp_path / "cache"))
+    with ExitStack() as servers:
+
+        def _serve(
+            *replies: Reply | str,
+            always: Reply | Callable[[ReceivedRequest], Reply] | None = None,
+            **metadata: object,
+        ) -> tuple[ModelServer, LLMConfig]:
+            server = ModelServer(answer=always) if always is not None else ModelServer(replies)
+            servers.enter_context(server)
+            llm = LLMConfig(
+                model="judge-model",
+                endpoint=server.openai_base_url,
+                api_key="sk-never-shown-123456",
+                metadata=metadata,
+            )
+            return server, llm
+
+        yield _serve

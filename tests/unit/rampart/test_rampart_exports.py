@@ -42,8 +42,8 @@ def test_core_modules_are_where_they_are_documented(module: str) -> None:
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="'rampart' has no attribute 'LLMJudge'"):
-        rampart.LLMJudge  # noqa: B018
+    with pytest.raises(AttributeError, match="'rampart' has no attribute 'LLMJury'"):
+        rampart.LLMJury  # noqa: B018
 
 
 def test_importing_the_package_loads_none_of_its_parts() -> None:
