@@ -12,20 +12,20 @@ continued fraction, by Lentz's method as modified by Thompson and Barnett 1986);
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import Final
 
 __all__ = [
-    "beta_density",
     "beta_quantile",
     "beta_tails",
     "binomial_at_least",
     "binomial_at_most",
     "binomial_pmf",
+    "binomial_probabilities",
+    "log_beta_tails",
+    "log_binomial_pmf",
     "normal_tail_quantile",
 ]
 
-_NORMAL: Final = NormalDist()
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2.0 * math.pi)
 _TINY: Final = 1e-300  # stands for a zero denominator in Lentz's method
 _PRECISION: Final = 3e-16
@@ -37,7 +37,10 @@ _LARGEST_EXPONENT: Final = 700.0
 
 def normal_tail_quantile(tail: float) -> float:
     """The z that a standard normal variable exceeds with probability `tail`, in (0, 1)."""
-    return -_NORMAL.inv_cdf(tail)
+    # Imported here: it brings decimal, fractions and random, which no session needs to start.
+    from statistics import NormalDist
+
+    return -NormalDist().inv_cdf(tail)
 
 
 def _stirling_error(z: float) -> float:
@@ -113,8 +116,8 @@ def _fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-def _log_tails(a: float, b: float, x: float) -> tuple[float, float]:
-    """The logarithms of P(X <= x) and P(X > x), X beta distributed, 0 < x < 1."""
+def log_beta_tails(a: float, b: float, x: float) -> tuple[float, float]:
+    """The logarithms of what `beta_tails` gives, for 0 < x < 1; they do not underflow."""
     log_power = _log_power(a, b, x)
     if x <= (a + 1.0) / (a + b + 2.0):
         log_below = min(0.0, log_power + math.log(_fraction(a, b, x) / a))
@@ -136,13 +139,8 @@ def beta_tails(a: float, b: float, x: float) -> tuple[float, float]:
         return 0.0, 1.0
     if x >= 1.0:
         return 1.0, 0.0
-    below, above = _log_tails(a, b, x)
+    below, above = log_beta_tails(a, b, x)
     return math.exp(below), math.exp(above)
-
-
-def beta_density(a: float, b: float, x: float) -> float:
-    """The density at 0 < x < 1 of the beta distribution of a, b > 0."""
-    return math.exp(_log_power(a, b, x)) / (x * (1.0 - x))
 
 
 def beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> float:
@@ -160,7 +158,7 @@ def beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> fl
     sign = -1.0 if upper else 1.0
     for _ in range(_MOST_STEPS):
         x = 1.0 / (1.0 + math.exp(-logit))
-        log_tail = _log_tails(a, b, x)[upper]
+        log_tail = log_beta_tails(a, b, x)[upper]
         slope = math.exp(min(_log_power(a, b, x) - log_tail, _LARGEST_EXPONENT))
         step = sign * (target - log_tail) / max(slope, _TINY)
         logit += max(-_LONGEST_STEP, min(_LONGEST_STEP, step))
@@ -181,19 +179,46 @@ def _first_guess(a: float, b: float, tail: float) -> float:
     return math.log(a / b) - 2.0 * exponent
 
 
+def log_binomial_pmf(k: int, n: int, rate: float) -> float:
+    """log P(X = k) for X successes in n >= 0 trials of the given rate; -inf where it is 0."""
+    if not 0 <= k <= n:
+        return -math.inf
+    if rate <= 0.0 or rate >= 1.0:
+        return 0.0 if k == (0 if rate <= 0.0 else n) else -math.inf
+    if k == 0:
+        return n * math.log1p(-rate)
+    if k == n:
+        return n * math.log(rate)
+    return _log_power(k, n - k, rate) + math.log(n / k / (n - k))
+
+
 def binomial_pmf(k: int, n: int, rate: float) -> float:
     """P(X = k) for X successes in n >= 0 trials of the given rate; 0 outside 0..n."""
-    if not 0 <= k <= n:
-        return 0.0
-    if rate <= 0.0:
-        return 1.0 if k == 0 else 0.0
-    if rate >= 1.0:
-        return 1.0 if k == n else 0.0
-    if k == 0:
-        return math.exp(n * math.log1p(-rate))
-    if k == n:
-        return math.exp(n * math.log(rate))
-    return math.exp(_log_power(k, n - k, rate)) * n / (k * (n - k))
+    return math.exp(log_binomial_pmf(k, n, rate))
+
+
+def binomial_probabilities(n: int, rate: float, negligible: float = 0.0) -> list[float]:
+    """P(X = k) for k = 0..n, X successes in n trials of a rate strictly between 0 and 1.
+
+    Beyond the first that is smaller than `negligible`, on each side of the mode, all are 0.
+    """
+    values = [0.0] * (n + 1)
+    mode = min(n, int((n + 1) * rate))
+    odds = rate / (1.0 - rate)
+    start = value = binomial_pmf(mode, n, rate)
+    values[mode] = start
+    for k in range(mode, n):
+        value *= (n - k) / (k + 1) * odds
+        if value <= negligible:
+            break
+        values[k + 1] = value
+    value = start
+    for k in range(mode, 0, -1):
+        value *= k / (n - k + 1) / odds
+        if value <= negligible:
+            break
+        values[k - 1] = value
+    return values
 
 
 def binomial_at_most(k: int, n: int, rate: float) -> float:
