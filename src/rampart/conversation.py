@@ -6,38 +6,26 @@ up, and turns what was seen into a result. Attacks and probes differ in what set
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
-from datetime import UTC, datetime
-from inspect import isawaitable
-from types import CoroutineType, TracebackType
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from rampart.core.adapter import AgentAdapter, Session
-from rampart.core.errors import DriverError, InfrastructureError, describe_error
-from rampart.core.evaluator import Evaluator, evaluate_as_observed, is_evaluator
+from rampart.core.evaluator import Evaluator, is_evaluator
 from rampart.core.evidence import Evidence, current_evidence
 from rampart.core.execution import BaseExecution, ExecutionEventHandler, observability_of
 from rampart.core.injection import InjectionHandle
-from rampart.core.prompt_driver import PromptDecision, PromptDriver
-from rampart.core.result import InjectionRecord, Result, SafetyStatus
-from rampart.core.types import (
-    Channel,
-    EvalContext,
-    EvalResult,
-    ObservabilityLevel,
-    Response,
-    TranscriptScope,
-    Turn,
-)
+from rampart.core.prompt_driver import PromptDriver
+from rampart.core.result import Result, SafetyStatus
+from rampart.core.timeouts import Timeouts
+from rampart.core.types import Channel, EvalResult, ObservabilityLevel, TranscriptScope, Turn
+from rampart.delivery import observe_delivery
 from rampart.drivers.static import StaticDriver, is_driver
+from rampart.injections import as_handles, put_in_place
+from rampart.turns import Table, next_decision, open_session, take_turn
 
 __all__ = ["ConversationExecution"]
-
-_T = TypeVar("_T")
 
 
 class ConversationExecution(BaseExecution):
@@ -50,6 +38,7 @@ class ConversationExecution(BaseExecution):
         driver: Who decides what the agent is told.
         max_turns: Turns after which the conversation ends, settled or not; at least 1.
         handles: Payloads to put in place first. Entered in order, left in reverse.
+        timeouts: How long each part may take; see `Timeouts` for what holds without.
 
     Raises:
         ValueError: If `max_turns` is below 1.
@@ -65,6 +54,7 @@ class ConversationExecution(BaseExecution):
         evaluator: Evaluator,
         max_turns: int,
         handles: Sequence[InjectionHandle] = (),
+        timeouts: Timeouts | None = None,
         event_handlers: list[ExecutionEventHandler] | None = None,
     ) -> None:
         if not isinstance(max_turns, int) or isinstance(max_turns, bool):
@@ -75,17 +65,12 @@ class ConversationExecution(BaseExecution):
             raise TypeError(f"driver must be a PromptDriver, not {driver!r}")
         if not is_evaluator(evaluator):
             raise TypeError(f"evaluator must have evaluate_async(*, context), not be {evaluator!r}")
-        for handle in handles:
-            if not _is_handle(handle):
-                raise TypeError(
-                    "inject takes an InjectionHandle, as surface.inject(payload=...) returns it, "
-                    f"or a list of them, not {handle!r}"
-                )
         super().__init__(event_handlers=event_handlers)
         self._driver = driver
         self._evaluator = evaluator
         self._max_turns = max_turns
-        self._handles = tuple(handles)
+        self._handles = as_handles(handles)
+        self._timeouts = timeouts or Timeouts()
 
     @abstractmethod
     def _settled_by(self, evaluation: EvalResult) -> bool:
@@ -105,88 +90,64 @@ class ConversationExecution(BaseExecution):
 
     async def _execute_async(self, *, adapter: AgentAdapter) -> Result:
         evidence = current_evidence()
-        observability = observability_of(adapter)
+        table = Table(
+            adapter=adapter,
+            observability=observability_of(adapter),
+            evidence=evidence,
+            evaluator=self._evaluator,
+            scope=self.scope,
+            timeouts=self._timeouts,
+        )
         async with AsyncExitStack() as cleanup:
-            await self._inject(cleanup, evidence)
-            session = await self._open_session(adapter, cleanup, evidence)
-            await self._take_turns(session, adapter, observability, evidence)
-        status, summary = self._verdict(evidence.turns, observability)
+            await put_in_place(self._handles, cleanup, evidence, self._timeouts)
+            session = await open_session(table, cleanup)
+            ended = await self._take_turns(session, table)
+            if self._handles:
+                await observe_delivery(self._handles, evidence, table.observability, self._timeouts)
+        status, summary = self._verdict(evidence, table.observability)
         return Result(
             status=status,
             summary=summary,
             turns=evidence.turns,
             strategy=self.strategy_name,
-            observability_level=observability,
+            observability_level=table.observability,
             injections=evidence.injections,
             metadata=evidence.response_metadata(),
             notes=evidence.notes,
+            ended=ended,
+            decided_by=self._decided_by(status, evidence.turns),
         )
 
-    async def _inject(self, cleanup: AsyncExitStack, evidence: Evidence) -> None:
-        for handle in self._handles:
-            await handle.__aenter__()
-            leave = _NotingExit(handle, "surface", evidence)
-            cleanup.push_async_exit(leave)
-            record = InjectionRecord(payload_id=handle.payload_id, surface_name=handle.surface_name)
-            leave.name = f"surface {record.surface_name}"
-            evidence.injections.append(record)
-        if self._handles:
-            await _all_ready(self._handles, evidence)
-
-    async def _open_session(
-        self, adapter: AgentAdapter, cleanup: AsyncExitStack, evidence: Evidence
-    ) -> Session:
-        session = await _awaitable(adapter.create_session_async(), adapter, "create_session_async")
-        entered = await session.__aenter__()
-        cleanup.push_async_exit(_NotingExit(session, "session", evidence))
-        return entered
-
-    async def _take_turns(
-        self,
-        session: Session,
-        adapter: AgentAdapter,
-        observability: ObservabilityLevel,
-        evidence: Evidence,
-    ) -> None:
-        turns = evidence.turns
-        for turn_number in range(self._max_turns):
-            decision = await self._driver.next_prompt_async(history=list(turns))
+    async def _take_turns(self, session: Session, table: Table) -> str:
+        """Talk until the conversation is over; says why it is."""
+        turns = table.evidence.turns
+        for _ in range(self._max_turns):
+            decision = await next_decision(self._driver, turns, table.timeouts)
             if decision is None:
-                return
-            if not isinstance(decision, PromptDecision):
-                raise DriverError(
-                    f"{type(self._driver).__name__} must decide on a PromptDecision or None, "
-                    f"not {decision!r}"
-                )
-            turn = Turn(
-                request=decision.request,
-                response=_own(
-                    await _awaitable(session.send_async(decision.request), session, "send_async"),
-                    session,
-                ),
-                turn_number=turn_number,
-                timestamp=datetime.now(UTC),
-                driver_reasoning=decision.reasoning,
-            )
-            turns.append(turn)  # kept even if the evaluator breaks on it
-            context = EvalContext(
-                turns=list(turns),
-                manifest=adapter.manifest,
-                observability=observability,
-                scope=self.scope,
-            )
-            evaluation = await evaluate_as_observed(self._evaluator, context)
-            turns[-1] = replace(turn, eval_result=evaluation)
-            if self._settled_by(evaluation):
-                return
+                return "the driver had nothing more to say"
+            turn = await take_turn(table, session, decision, history=turns)
+            assert turn.eval_result is not None
+            if self._settled_by(turn.eval_result):
+                return "no further turn could change the verdict"
         unsent = self._driver.unsent(turns) if isinstance(self._driver, StaticDriver) else 0
         if unsent:
-            evidence.notes.append(f"{unsent} prompts were not sent: max_turns is {self._max_turns}")
+            note = f"{unsent} prompts were not sent: max_turns is {self._max_turns}"
+            table.evidence.notes.append(note)
+        return f"max_turns ({self._max_turns}) was reached"
+
+    def _decided_by(self, status: SafetyStatus, turns: list[Turn]) -> int | None:
+        """The turn that the verdict rests on; the last evaluated one if all of them together."""
+        evaluated = [turn for turn in turns if turn.eval_result is not None]
+        deciding = self._deciding(evaluations_of(turns))
+        for turn, found in zip(evaluated[-len(deciding) :], deciding, strict=False):
+            if status is not SafetyStatus.SAFE and self._resolve([found]) is status:
+                return turn.turn_number
+        return evaluated[-1].turn_number if evaluated else None
 
     def _verdict(
-        self, turns: list[Turn], observability: ObservabilityLevel
+        self, evidence: Evidence, observability: ObservabilityLevel
     ) -> tuple[SafetyStatus, str]:
-        deciding = self._deciding(evaluations_of(turns))
+        deciding = self._deciding(evaluations_of(evidence.turns))
         status = self._resolve(deciding)
         unseen = _unseen(deciding)
         if status is SafetyStatus.SAFE and unseen:
@@ -195,84 +156,14 @@ class ConversationExecution(BaseExecution):
             return status, "Nothing was tested: the driver sent no prompt"
         if status is SafetyStatus.UNDETERMINED:
             return status, _doubt(deciding, unseen, observability)
+        if status is SafetyStatus.SAFE and evidence.injections:
+            undelivered = [i.surface_name for i in evidence.injections if i.delivered is False]
+            if undelivered:
+                names = ", ".join(dict.fromkeys(undelivered))
+                return SafetyStatus.UNDETERMINED, f"Could not tell: payload not delivered ({names})"
+            if any(injection.delivered is None for injection in evidence.injections):
+                evidence.notes.append("delivery not observed")
         return status, self._describe(status, deciding)
-
-
-class _NotingExit:
-    """Leaves one context manager; what breaks there is noted and changes no verdict."""
-
-    def __init__(self, context: InjectionHandle | Session, name: str, evidence: Evidence) -> None:
-        self._context = context
-        self.name = name
-        self._evidence = evidence
-
-    async def __call__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
-        try:
-            await self._context.__aexit__(exc_type, exc, traceback)
-        except Exception as error:  # noqa: BLE001 - foreign code: noted in the result
-            if error is not exc:  # some exits raise again what they were told of
-                note = f"{self.name}: clean-up failed: {describe_error(error)}"
-                self._evidence.notes.append(note)
-        return False
-
-
-async def _all_ready(handles: Iterable[InjectionHandle], evidence: Evidence) -> None:
-    """Wait for all handles at once; the first failure ends the waiting and is raised as it is."""
-
-    async def wait_for(handle: InjectionHandle) -> None:
-        try:
-            await handle.wait_until_ready()
-        except Exception:
-            evidence.notes.append(f"surface {handle.surface_name}: not ready")
-            raise
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            waits = [group.create_task(wait_for(handle)) for handle in handles]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    if any(wait.cancelled() for wait in waits):
-        raise InfrastructureError("a surface cancelled its own wait_until_ready")
-
-
-def _is_handle(value: object) -> bool:
-    # Not isinstance: with a runtime protocol it would run the handle's properties.
-    kind = type(value)
-    return all(hasattr(kind, name) for name in ("__aenter__", "__aexit__")) and callable(
-        getattr(value, "wait_until_ready", None)
-    )
-
-
-def _awaitable(answer: Awaitable[_T], owner: object, method: str) -> Awaitable[_T]:
-    """What an adapter's method gave, if it can be awaited: forgetting `async` is easily done."""
-    if not (isinstance(answer, CoroutineType) or isawaitable(answer)):
-        raise TypeError(
-            f"{type(owner).__name__}.{method} must be `async def`, but it returned"
-            f" {type(answer).__name__} at once"
-        )
-    return answer
-
-
-def _own(response: Response, session: Session) -> Response:
-    """The conversation's own copy, which an adapter that reuses its lists cannot change."""
-    if not isinstance(response, Response):
-        raise TypeError(
-            f"{type(session).__name__}.send_async must return a Response, "
-            f"not a {type(response).__name__}"
-        )
-    return replace(
-        response,
-        tool_calls=[replace(call, arguments=dict(call.arguments)) for call in response.tool_calls],
-        side_effects=[
-            replace(effect, details=dict(effect.details)) for effect in response.side_effects
-        ],
-        metadata=dict(response.metadata),
-    )
 
 
 def evaluations_of(turns: Iterable[Turn]) -> list[EvalResult]:

@@ -70,11 +70,14 @@ def _result(result: Result) -> JsonObject:
             {
                 "payload_id": _optional_text(injection.payload_id),
                 "surface_name": _text(injection.surface_name),
+                "delivered": _optional_bool(injection.delivered),
             }
             for injection in _items(result.injections)
         ],
         "metadata": _object(result.metadata),
         "notes": [_text(note) for note in _items(result.notes)],
+        "ended": _text(result.ended),
+        "decided_by": _optional_int(result.decided_by),
         "turns": [_turn(turn) for turn in _items(result.turns)],
     }
 
@@ -85,6 +88,9 @@ def _turn(turn: Turn) -> JsonObject:
         "turn_number": int(turn.turn_number),
         "timestamp": _time(turn.timestamp),
         "driver_reasoning": _text(turn.driver_reasoning),
+        "session_number": int(turn.session_number),
+        "send_seconds": _optional_number(turn.send_seconds),
+        "evaluate_seconds": _optional_number(turn.evaluate_seconds),
         "request": {
             "prompt": _optional_text(request.prompt),
             "attachments": [_payload(payload) for payload in _items(request.attachments)],
@@ -149,6 +155,18 @@ def _number(value: object) -> float:
     return 0.0
 
 
+def _optional_number(value: object) -> float | None:
+    return None if value is None else _number(value)
+
+
+def _optional_int(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _optional_bool(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
 def _member(value: object, otherwise: Enum) -> str:
     return str((value if isinstance(value, type(otherwise)) else otherwise).value)
 
@@ -193,11 +211,17 @@ def _result_from(document: Mapping[str, Any]) -> Result:
         observability_level=ObservabilityLevel(document["observability_level"]),
         duration_seconds=float(document["duration_seconds"]),
         injections=[
-            InjectionRecord(payload_id=item["payload_id"], surface_name=item["surface_name"])
+            InjectionRecord(
+                payload_id=item["payload_id"],
+                surface_name=item["surface_name"],
+                delivered=item["delivered"],
+            )
             for item in document["injections"]
         ],
         metadata=_checked(document["metadata"], dict),
         notes=list(document["notes"]),
+        ended=_checked(document["ended"], str),
+        decided_by=document["decided_by"],
         turns=[_turn_from(turn) for turn in document["turns"]],
     )
 
@@ -222,6 +246,9 @@ def _turn_from(document: Mapping[str, Any]) -> Turn:
         turn_number=_checked(document["turn_number"], int),
         timestamp=_time_from(document["timestamp"]),
         driver_reasoning=document["driver_reasoning"],
+        session_number=document["session_number"],
+        send_seconds=document["send_seconds"],
+        evaluate_seconds=document["evaluate_seconds"],
     )
 
 

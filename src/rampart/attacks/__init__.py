@@ -9,8 +9,10 @@ from rampart.core.evaluator import Evaluator
 from rampart.core.execution import BaseExecution, ExecutionEventHandler
 from rampart.core.injection import InjectionHandle
 from rampart.core.prompt_driver import PromptDriver
+from rampart.core.timeouts import Timeouts
 from rampart.core.types import Request
 from rampart.drivers.static import as_driver
+from rampart.injections import as_handles
 
 __all__ = ["Attacks", "XPIAExecution"]
 
@@ -25,6 +27,7 @@ class Attacks:
         trigger: str | Request | Sequence[str | Request] | PromptDriver,
         evaluator: Evaluator,
         max_turns: int = DEFAULT_MAX_TURNS,
+        timeouts: Timeouts | None = None,
         event_handlers: list[ExecutionEventHandler] | None = None,
     ) -> BaseExecution:
         """Cross-prompt injection: hide instructions in content, then have the agent meet it.
@@ -34,23 +37,18 @@ class Attacks:
             trigger: What the unsuspecting user says; several prompts make several turns.
             evaluator: Detects that the attacker's objective was met.
             max_turns: Turns after which the attack gives up; at least 1.
+            timeouts: How long each part may take.
             event_handlers: Who else follows the execution.
 
         Raises:
             ValueError: If the trigger is empty or `max_turns` is below 1.
             TypeError: If an argument is of the wrong kind.
         """
-        handles: Sequence[InjectionHandle]
-        if inject is None:
-            handles = ()
-        elif isinstance(inject, Sequence):
-            handles = tuple(inject)
-        else:
-            handles = (inject,)
         return XPIAExecution(
-            handles=handles,
+            handles=as_handles(inject),
             driver=as_driver(trigger),
             evaluator=evaluator,
             max_turns=max_turns,
+            timeouts=timeouts,
             event_handlers=event_handlers,
         )

@@ -10,6 +10,7 @@ from rampart.core.execution import ExecutionEventHandler
 from rampart.core.injection import InjectionHandle
 from rampart.core.prompt_driver import PromptDriver
 from rampart.core.result import SafetyStatus, resolve_as_attack
+from rampart.core.timeouts import Timeouts
 from rampart.core.types import EvalResult, TranscriptScope, Turn
 
 __all__ = ["DEFAULT_MAX_TURNS", "XPIAExecution"]
@@ -36,6 +37,7 @@ class XPIAExecution(ConversationExecution):
         evaluator: Evaluator,
         handles: Sequence[InjectionHandle] | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
+        timeouts: Timeouts | None = None,
         event_handlers: list[ExecutionEventHandler] | None = None,
     ) -> None:
         super().__init__(
@@ -43,6 +45,7 @@ class XPIAExecution(ConversationExecution):
             evaluator=evaluator,
             max_turns=max_turns,
             handles=handles or (),
+            timeouts=timeouts,
             event_handlers=event_handlers,
         )
 

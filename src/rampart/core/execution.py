@@ -221,6 +221,7 @@ class BaseExecution(ABC):
                 "error_type": type(error).__name__,
             },
             notes=evidence.notes,
+            ended=f"it broke: {description}",
         )
 
     async def _fire(self, event_data: ExecutionEventData) -> None:

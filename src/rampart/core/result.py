@@ -43,10 +43,15 @@ class HarmCategory(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class InjectionRecord:
-    """A payload that was put on a surface during an execution."""
+    """A payload that was put on a surface during an execution.
+
+    Attributes:
+        delivered: Whether the agent was seen to meet it; None if nobody could see that.
+    """
 
     payload_id: str | None
     surface_name: str
+    delivered: bool | None = None
 
 
 @dataclass(init=False, repr=False)
@@ -66,6 +71,9 @@ class Result:
         injections: The payloads that were really put in place.
         metadata: What the responses carried. Never shared with them.
         notes: Remarks that change no verdict: what could not be cleaned up, or broke too late.
+        ended: Why the conversation was over, in words; empty if nobody said.
+        decided_by: Number of the turn whose evaluation the status rests on; None if it rests on
+            none.
     """
 
     status: SafetyStatus
@@ -79,6 +87,8 @@ class Result:
     injections: list[InjectionRecord] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    ended: str = ""
+    decided_by: int | None = None
 
     def __init__(
         self,
@@ -95,6 +105,8 @@ class Result:
         injections: list[InjectionRecord] | None = None,
         metadata: dict[str, Any] | None = None,
         notes: list[str] | None = None,
+        ended: str = "",
+        decided_by: int | None = None,
     ) -> None:
         """Make a result by hand; executions make their own.
 
@@ -125,6 +137,8 @@ class Result:
         self.injections = [] if injections is None else injections
         self.metadata = {} if metadata is None else metadata
         self.notes = [] if notes is None else notes
+        self.ended = ended
+        self.decided_by = decided_by
 
     @property
     def safe(self) -> bool:

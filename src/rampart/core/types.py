@@ -277,6 +277,9 @@ class Turn:
         turn_number: 0-based.
         timestamp: When the response arrived, in UTC; None in turns made by hand.
         driver_reasoning: Why the driver sent this request, if it said so.
+        session_number: Which of the execution's sessions it belongs to, from 0.
+        send_seconds: How long the agent took to answer; None in turns made by hand.
+        evaluate_seconds: How long the evaluator took.
     """
 
     request: Request
@@ -285,6 +288,9 @@ class Turn:
     turn_number: int = 0
     timestamp: datetime | None = None
     driver_reasoning: str = ""
+    session_number: int = 0
+    send_seconds: float | None = None
+    evaluate_seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

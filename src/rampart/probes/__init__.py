@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rampart.core.evaluator import Evaluator
 from rampart.core.execution import BaseExecution, ExecutionEventHandler
 from rampart.core.prompt_driver import PromptDriver
+from rampart.core.timeouts import Timeouts
 from rampart.core.types import Request
 from rampart.drivers.static import as_driver
 from rampart.probes.behavior import DEFAULT_MAX_TURNS, SingleTurnExecution
@@ -25,6 +26,7 @@ class Probes:
         driver: PromptDriver | None = None,
         evaluator: Evaluator,
         max_turns: int = DEFAULT_MAX_TURNS,
+        timeouts: Timeouts | None = None,
         event_handlers: list[ExecutionEventHandler] | None = None,
     ) -> BaseExecution:
         """Ask the agent and expect a behavior; see `SingleTurnExecution` for several turns.
@@ -35,6 +37,7 @@ class Probes:
             driver: who decides what to say.
             evaluator: Detects the wanted behavior.
             max_turns: Turns after which the probe gives up; at least 1.
+            timeouts: How long each part may take.
             event_handlers: Who else follows the execution.
 
         Raises:
@@ -51,5 +54,6 @@ class Probes:
             driver=as_driver(given[0]),
             evaluator=evaluator,
             max_turns=max_turns,
+            timeouts=timeouts,
             event_handlers=event_handlers,
         )

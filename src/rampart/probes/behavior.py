@@ -7,6 +7,7 @@ from rampart.core.evaluator import BaseEvaluator, Evaluator
 from rampart.core.execution import ExecutionEventHandler
 from rampart.core.prompt_driver import PromptDriver
 from rampart.core.result import SafetyStatus, resolve_as_probe
+from rampart.core.timeouts import Timeouts
 from rampart.core.types import EvalResult, TranscriptScope
 
 __all__ = ["DEFAULT_MAX_TURNS", "SingleTurnExecution"]
@@ -34,10 +35,15 @@ class SingleTurnExecution(ConversationExecution):
         driver: PromptDriver,
         evaluator: Evaluator,
         max_turns: int = DEFAULT_MAX_TURNS,
+        timeouts: Timeouts | None = None,
         event_handlers: list[ExecutionEventHandler] | None = None,
     ) -> None:
         super().__init__(
-            driver=driver, evaluator=evaluator, max_turns=max_turns, event_handlers=event_handlers
+            driver=driver,
+            evaluator=evaluator,
+            max_turns=max_turns,
+            timeouts=timeouts,
+            event_handlers=event_handlers,
         )
 
     @property

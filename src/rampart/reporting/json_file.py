@@ -130,5 +130,8 @@ def _turn(document: dict[str, Any]) -> JsonObject:
         "tool_calls": response["tool_calls"],
         "side_effects": response["side_effects"],
         "driver_reasoning": document["driver_reasoning"],
+        "session_number": document["session_number"],
+        "send_seconds": document["send_seconds"],
+        "evaluate_seconds": document["evaluate_seconds"],
     }
     return shown | {name: value for name, value in seen_only_if_any.items() if value}

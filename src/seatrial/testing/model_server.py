@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Self
+from weakref import WeakSet
 
 from seatrial.errors import ModelServerError, UsageError
 from seatrial.testing.connection import Answering, LoopbackServer
@@ -13,10 +14,14 @@ from seatrial.testing.ledger import Ledger
 from seatrial.testing.question import ReceivedRequest
 from seatrial.testing.replies import AnyReply, as_reply
 
-__all__ = ["ModelServer"]
+__all__ = ["ModelServer", "recent_requests"]
 
 _POLL_S = 0.02
 _PROBLEMS_SHOWN = 10
+_RECENT = 1_000
+
+
+_servers: WeakSet[ModelServer] = WeakSet()
 
 
 class ModelServer:
@@ -56,6 +61,7 @@ class ModelServer:
             raise UsageError("a ModelServer serves once: make another")
         server = LoopbackServer(self._answer, self._ledger)
         self._server = server
+        _servers.add(self)
         self._thread = threading.Thread(
             target=server.serve_forever,
             kwargs={"poll_interval": _POLL_S},
@@ -120,6 +126,12 @@ class ModelServer:
     def problems(self) -> list[str]:
         """What could not be answered as told, safe for a terminal."""
         return self._ledger.problems
+
+
+def recent_requests() -> Iterator[ReceivedRequest]:
+    """The last requests of every server of this process that has not been forgotten."""
+    for server in list(_servers):
+        yield from server.requests[-_RECENT:]
 
 
 def _in_turn(replies: Iterable[AnyReply]) -> Answering:

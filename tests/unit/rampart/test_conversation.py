@@ -72,7 +72,7 @@ async def test_everything_is_put_in_place_used_and_taken_away_in_order(
         ("a", "a-payload"),
         ("b", "b-payload"),
     ]
-    assert (result.status, result.notes) == (SafetyStatus.SAFE, [])
+    assert (result.status, result.notes) == (SafetyStatus.SAFE, ["delivery not observed"])
 
 
 @pytest.mark.asyncio
@@ -215,7 +215,7 @@ async def test_failure_clean_up_is_noted_and_changes_no_verdict(
     result = await attack(agent, inject=handles)
     assert log[-3:] == ["close session", "remove b", "remove a"]
     assert result.status is status
-    assert result.notes == [
+    assert [note for note in result.notes if note != "delivery not observed"] == [
         "session: clean-up failed: OSError: socket",
         "surface b: clean-up failed: OSError: locked",
     ]

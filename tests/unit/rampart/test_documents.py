@@ -63,9 +63,11 @@ def full_result() -> Result:
         other_harm_categories=["custom"],
         strategy="xpia",
         observability_level=ObservabilityLevel.TOOL_ONLY,
-        injections=[InjectionRecord(payload_id=None, surface_name="wiki")],
+        injections=[InjectionRecord(payload_id=None, surface_name="wiki", delivered=True)],
         metadata={"x": {"y": [True]}},
         notes=["n"],
+        ended="the driver had nothing more to say",
+        decided_by=0,
     )
 
 
@@ -88,6 +90,8 @@ def test_a_document_has_one_shape() -> None:
         "injections": [],
         "metadata": {},
         "notes": [],
+        "ended": "",
+        "decided_by": None,
         "turns": [],
     }
     assert set(result_to_document(full_result())) == set(document)

@@ -107,7 +107,7 @@ def test_a_result_is_written_with_all_its_evidence(tmp_path: Path) -> None:
     (shown,) = emit(tmp_path, TestRunReport(results=[result]))["by_harm_category"]["jailbreak"]
     assert (shown["safe"], shown["status"], shown["summary"]) == (False, "unsafe", "bad")
     assert (shown["strategy"], shown["observability_level"]) == ("xpia", "tool_only")
-    assert shown["injections"] == [{"payload_id": "p1", "surface_name": "wiki"}]
+    assert shown["injections"] == [{"payload_id": "p1", "surface_name": "wiki", "delivered": None}]
     (turn_shown,) = shown["turns"]
     assert turn_shown["attachments"][0]["id"] == "p1"
     del turn_shown["attachments"]
