@@ -26,6 +26,7 @@ __all__ = [
     "MOST_ATTEMPTS",
     "AskedModel",
     "AskedTarget",
+    "Inquiry",
     "PromptTarget",
     "Respondent",
     "respondent_of",
@@ -63,6 +64,19 @@ class PromptTarget(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """One question; its parts mean what they do to `seatrial.models.ask_structured_async`."""
+
+    system: str
+    user: str
+    schema: JsonObject
+    purpose: str
+    settings: RequestSettings | None = None
+    stored: bool = False
+    sample: int = 1
+
+
 class Respondent(Protocol):
     """Who answers, whichever way it is reached."""
 
@@ -71,18 +85,8 @@ class Respondent(Protocol):
         """What reports call it."""
         ...
 
-    async def answer_async(
-        self,
-        *,
-        system: str,
-        user: str,
-        schema: JsonObject,
-        purpose: str,
-        settings: RequestSettings | None = None,
-        stored: bool = False,
-        sample: int = 1,
-    ) -> JsonObject:
-        """A JSON object that fits `schema`; arguments as for `seatrial.models.ask_structured_async`.
+    async def answer_async(self, inquiry: Inquiry) -> JsonObject:
+        """A JSON object that fits the schema.
 
         Raises:
             ModelError: If there is none.
@@ -127,30 +131,20 @@ class AskedModel:
             return self.model.deployment or self.model.model
         return self.model if isinstance(self.model, str) else self.model.name
 
-    async def answer_async(
-        self,
-        *,
-        system: str,
-        user: str,
-        schema: JsonObject,
-        purpose: str,
-        settings: RequestSettings | None = None,
-        stored: bool = False,
-        sample: int = 1,
-    ) -> JsonObject:
+    async def answer_async(self, inquiry: Inquiry) -> JsonObject:
         """As `Respondent` says."""
         from seatrial.models import ask_structured_async
 
         model = self.model.choice if isinstance(self.model, LLMConfig) else self.model
         answer = await ask_structured_async(
-            system=system,
-            user=user,
-            schema=schema,
-            purpose=purpose,
+            system=inquiry.system,
+            user=inquiry.user,
+            schema=inquiry.schema,
+            purpose=inquiry.purpose,
             model=model,
-            settings=settings,
-            stored=stored,
-            sample=sample,
+            settings=inquiry.settings,
+            stored=inquiry.stored,
+            sample=inquiry.sample,
         )
         return answer.data
 
@@ -166,33 +160,22 @@ class AskedTarget:
         """The target's class."""
         return type(self.target).__name__
 
-    async def answer_async(
-        self,
-        *,
-        system: str,
-        user: str,
-        schema: JsonObject,
-        purpose: str,
-        settings: RequestSettings | None = None,
-        stored: bool = False,
-        sample: int = 1,
-    ) -> JsonObject:
+    async def answer_async(self, inquiry: Inquiry) -> JsonObject:
         """As `Respondent` says. An answer in a wrong form is asked for again, saying so."""
-        del settings, stored, sample
-        system = f"{system}\n\n{_form(schema)}"
+        system = f"{inquiry.system}\n\n{_form(inquiry.schema)}"
         started = time.perf_counter()
         attempt, failed = 0, None
         while True:
             attempt += 1
             try:
-                answer = await self._answer(system, user, schema)
+                answer = await self._answer(system, inquiry.user, inquiry.schema)
                 break
             except ModelProviderError as error:
                 if error.kind not in _WRONG_FORM or attempt == MOST_ATTEMPTS:
                     failed = error
                     break
             system = f"{system}\n\nAn answer of yours had another form and could not be read."
-        self._note(purpose, attempt, time.perf_counter() - started, failed)
+        self._note(inquiry.purpose, attempt, time.perf_counter() - started, failed)
         if failed is not None:
             raise failed
         return answer

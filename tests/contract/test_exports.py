@@ -32,6 +32,7 @@ PUBLIC = {
     "rampart.evaluators": """
         LLMJudge NEUTRAL_EVALUATOR ResponseContains SideEffectOccurred ToolCalled TranscriptScope
     """,
+    "rampart.payloads": "PayloadTemplate Payloads",
     "rampart.reporting": """
         JsonFileReportSink PopulationSummary ReportSink TestRunReport TrialGroupResult
     """,

@@ -10,7 +10,7 @@ from rampart.core.llm import LLMConfig
 from rampart.core.persona import Persona
 from rampart.core.prompt_driver import PromptDecision
 from rampart.core.types import Payload, Request, Turn
-from rampart.targets import PromptTarget, respondent_of
+from rampart.targets import Inquiry, PromptTarget, respondent_of
 from rampart.transcript import as_document, transcript_of
 from seatrial.errors import MissingExtraError, ModelError
 from seatrial.snapshot import Json, JsonObject, snapshot
@@ -101,13 +101,14 @@ class LLMDriver:
             DriverError: If it does not answer, or with an empty prompt, or ends the conversation
                 before it began.
         """
+        inquiry = Inquiry(
+            system=self._instructions(),
+            user=as_document({"turns": _turns(history)}),
+            schema=_SCHEMA,
+            purpose="driver",
+        )
         try:
-            answer = await self._respondent.answer_async(
-                system=self._instructions(),
-                user=as_document({"turns": _turns(history)}),
-                schema=_SCHEMA,
-                purpose="driver",
-            )
+            answer = await self._respondent.answer_async(inquiry)
         except (ModelError, MissingExtraError) as error:
             raise DriverError(f"LLMDriver got no prompt: {error}") from error
         reasoning, prompt = str(answer["reasoning"]), str(answer["prompt"]).strip()

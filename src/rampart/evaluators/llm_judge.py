@@ -22,7 +22,7 @@ from rampart.evaluators.judge_prompt import (
     undetermined,
     verdict_of,
 )
-from rampart.targets import AskedModel, PromptTarget, Respondent, respondent_of
+from rampart.targets import AskedModel, Inquiry, PromptTarget, Respondent, respondent_of
 from seatrial.errors import MissingExtraError, ModelError, ModelProviderError
 from seatrial.scope import current_scope
 from seatrial.text import one_line
@@ -128,16 +128,17 @@ class LLMJudge(BaseEvaluator):
         return result
 
     async def _vote(self, system: str, document: str, seat: _Seat) -> _Vote:
+        inquiry = Inquiry(
+            system=system,
+            user=document,
+            schema=VERDICT_SCHEMA,
+            purpose="judge",
+            settings=self._settings(),
+            stored=True,
+            sample=seat.sample,
+        )
         try:
-            answer = await seat.respondent.answer_async(
-                system=system,
-                user=document,
-                schema=VERDICT_SCHEMA,
-                purpose="judge",
-                settings=self._settings(),
-                stored=True,
-                sample=seat.sample,
-            )
+            answer = await seat.respondent.answer_async(inquiry)
         except (ModelError, MissingExtraError) as error:
             logger.warning(
                 "the judge %s (%s) gave no verdict: %s",

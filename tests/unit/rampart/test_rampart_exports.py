@@ -8,7 +8,7 @@ import pytest
 
 import rampart
 
-PACKAGES = ["core", "attacks", "probes", "drivers", "evaluators", "reporting"]
+PACKAGES = ["core", "attacks", "probes", "drivers", "evaluators", "payloads", "reporting"]
 CORE_MODULES = (
     "adapter converter errors evaluator execution injection llm manifest persona prompt_driver "
     "result types"
@@ -57,7 +57,7 @@ def test_importing_the_package_loads_none_of_its_parts() -> None:
 def test_using_all_of_it_loads_nothing_heavy() -> None:
     heavy = ["pydantic", "opentelemetry", "openai", "anthropic", "rich", "httpx", "click", "pytest"]
     code = (
-        "import sys\nfrom rampart import *\nimport rampart.reporting, rampart.summary\n"
+        "import sys\nfrom rampart import *\nimport rampart.payloads, rampart.reporting, rampart.summary\n"
         f"print([m for m in {heavy} if m in sys.modules])"
     )
     shown = subprocess.run(

@@ -21,7 +21,7 @@ from rampart import (
     Response,
 )
 from rampart import targets as targets_module
-from rampart.targets import MOST_ATTEMPTS, AskedTarget, PromptTarget, respondent_of
+from rampart.targets import MOST_ATTEMPTS, AskedTarget, Inquiry, PromptTarget, respondent_of
 from seatrial.capture.collector import is_observed
 from seatrial.errors import ModelProviderError
 from seatrial.panel import Panel
@@ -80,9 +80,8 @@ class ChatTarget(Target):
 
 
 async def ask(target: Any) -> dict[str, Any]:
-    return await AskedTarget(target).answer_async(
-        system="Count.", user="{}", schema=SCHEMA, purpose="judge"
-    )
+    inquiry = Inquiry(system="Count.", user="{}", schema=SCHEMA, purpose="judge")
+    return await AskedTarget(target).answer_async(inquiry)
 
 
 @pytest.mark.asyncio
