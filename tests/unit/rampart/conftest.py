@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Self
 
 import pytest
@@ -149,15 +148,14 @@ Serve = Callable[..., tuple[ModelServer, LLMConfig]]
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Serve]:
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """`server, llm = serve(reply, ...)`: a model that answers with these in turn, or with `always`.
 
-    Each question is sent once, nothing is known from before, and the machine's own keys are unset.
+    Each question is sent once, and the machine's own keys are unset.
     """
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SEATRIAL_MODEL_ATTEMPTS", "1")
-    monkeypatch.setenv("SEATRIAL_CACHE_DIR", str(tmp_path / "cache"))
     with ExitStack() as servers:
 
         def _serve(
