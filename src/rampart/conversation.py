@@ -1,7 +1,8 @@
 """The one turn loop: what attacks and probes share.
 
-A conversation puts payloads in place, opens a session, takes turns until it is settled, cleans
-up, and turns what was seen into a result. Attacks and probes differ in what settles it.
+An execution puts payloads in place, opens sessions, takes turns until it is settled, cleans up, and
+turns what was seen into a result. Attacks and probes differ in what settles it; strategies in what
+they say, in how many sessions.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import ClassVar
 
-from rampart.core.adapter import AgentAdapter, Session
+from rampart.arguments import positive
+from rampart.core.adapter import AgentAdapter
 from rampart.core.evaluator import Evaluator, is_evaluator
 from rampart.core.evidence import Evidence, current_evidence
 from rampart.core.execution import BaseExecution, ExecutionEventHandler, observability_of
@@ -25,24 +27,22 @@ from rampart.drivers.static import StaticDriver, is_driver
 from rampart.injections import as_handles, put_in_place
 from rampart.turns import Table, next_decision, open_session, take_turn
 
-__all__ = ["ConversationExecution"]
+__all__ = ["ConversationExecution", "DialogueExecution", "evaluations_of"]
 
 
-class ConversationExecution(BaseExecution):
+class DialogueExecution(BaseExecution):
     """A strategy that talks with the agent and evaluates every turn.
 
-    Subclasses say what text their evaluator looks at, when the conversation is settled, which
-    evaluations decide, and what those mean.
+    Subclasses say what is said, what text their evaluator looks at, when the execution is settled,
+    which evaluations decide, and what those mean.
 
     Args:
-        driver: Who decides what the agent is told.
-        max_turns: Turns after which the conversation ends, settled or not; at least 1.
+        evaluator: What looks at every turn.
         handles: Payloads to put in place first. Entered in order, left in reverse.
         timeouts: How long each part may take; see `Timeouts` for what holds without.
 
     Raises:
-        ValueError: If `max_turns` is below 1.
-        TypeError: If `max_turns` is no whole number, or evaluator or handles are no such things.
+        TypeError: If evaluator or handles are no such things.
     """
 
     scope: ClassVar[TranscriptScope]
@@ -50,27 +50,21 @@ class ConversationExecution(BaseExecution):
     def __init__(
         self,
         *,
-        driver: PromptDriver,
         evaluator: Evaluator,
-        max_turns: int,
         handles: Sequence[InjectionHandle] = (),
         timeouts: Timeouts | None = None,
         event_handlers: list[ExecutionEventHandler] | None = None,
     ) -> None:
-        if not isinstance(max_turns, int) or isinstance(max_turns, bool):
-            raise TypeError(f"max_turns must be a whole number >= 1, not {max_turns!r}")
-        if max_turns < 1:
-            raise ValueError(f"max_turns must be >= 1, not {max_turns}")
-        if not is_driver(driver):
-            raise TypeError(f"driver must be a PromptDriver, not {driver!r}")
         if not is_evaluator(evaluator):
             raise TypeError(f"evaluator must have evaluate_async(*, context), not be {evaluator!r}")
         super().__init__(event_handlers=event_handlers)
-        self._driver = driver
         self._evaluator = evaluator
-        self._max_turns = max_turns
         self._handles = as_handles(handles)
         self._timeouts = timeouts or Timeouts()
+
+    @abstractmethod
+    async def _converse(self, table: Table, cleanup: AsyncExitStack) -> str:
+        """Open sessions and take turns until it is over; says why it is."""
 
     @abstractmethod
     def _settled_by(self, evaluation: EvalResult) -> bool:
@@ -100,8 +94,7 @@ class ConversationExecution(BaseExecution):
         )
         async with AsyncExitStack() as cleanup:
             await put_in_place(self._handles, cleanup, evidence, self._timeouts)
-            session = await open_session(table, cleanup)
-            ended = await self._take_turns(session, table)
+            ended = await self._converse(table, cleanup)
             if self._handles:
                 await observe_delivery(self._handles, evidence, table.observability, self._timeouts)
         status, summary = self._verdict(evidence, table.observability)
@@ -117,23 +110,6 @@ class ConversationExecution(BaseExecution):
             ended=ended,
             decided_by=self._decided_by(status, evidence.turns),
         )
-
-    async def _take_turns(self, session: Session, table: Table) -> str:
-        """Talk until the conversation is over; says why it is."""
-        turns = table.evidence.turns
-        for _ in range(self._max_turns):
-            decision = await next_decision(self._driver, turns, table.timeouts)
-            if decision is None:
-                return "the driver had nothing more to say"
-            turn = await take_turn(table, session, decision, history=turns)
-            assert turn.eval_result is not None
-            if self._settled_by(turn.eval_result):
-                return "no further turn could change the verdict"
-        unsent = self._driver.unsent(turns) if isinstance(self._driver, StaticDriver) else 0
-        if unsent:
-            note = f"{unsent} prompts were not sent: max_turns is {self._max_turns}"
-            table.evidence.notes.append(note)
-        return f"max_turns ({self._max_turns}) was reached"
 
     def _decided_by(self, status: SafetyStatus, turns: list[Turn]) -> int | None:
         """The turn that the verdict rests on; the last evaluated one if all of them together."""
@@ -164,6 +140,57 @@ class ConversationExecution(BaseExecution):
             if any(injection.delivered is None for injection in evidence.injections):
                 evidence.notes.append("delivery not observed")
         return status, self._describe(status, deciding)
+
+
+class ConversationExecution(DialogueExecution):
+    """One session, led by a driver.
+
+    Args:
+        driver: Who decides what the agent is told.
+        evaluator: What looks at every turn.
+        max_turns: Turns after which the conversation ends, settled or not; at least 1.
+        handles: Payloads to put in place first.
+        timeouts: How long each part may take.
+
+    Raises:
+        ValueError: If `max_turns` is below 1.
+        TypeError: If an argument is of the wrong kind.
+    """
+
+    def __init__(
+        self,
+        *,
+        driver: PromptDriver,
+        evaluator: Evaluator,
+        max_turns: int,
+        handles: Sequence[InjectionHandle] = (),
+        timeouts: Timeouts | None = None,
+        event_handlers: list[ExecutionEventHandler] | None = None,
+    ) -> None:
+        self._max_turns = positive("max_turns", max_turns)
+        if not is_driver(driver):
+            raise TypeError(f"driver must be a PromptDriver, not {driver!r}")
+        super().__init__(
+            evaluator=evaluator, handles=handles, timeouts=timeouts, event_handlers=event_handlers
+        )
+        self._driver = driver
+
+    async def _converse(self, table: Table, cleanup: AsyncExitStack) -> str:
+        session = await open_session(table, cleanup)
+        turns = table.evidence.turns
+        for _ in range(self._max_turns):
+            decision = await next_decision(self._driver, turns, table.timeouts)
+            if decision is None:
+                return "the driver had nothing more to say"
+            turn = await take_turn(table, session, decision, history=turns)
+            assert turn.eval_result is not None
+            if self._settled_by(turn.eval_result):
+                return "no further turn could change the verdict"
+        unsent = self._driver.unsent(turns) if isinstance(self._driver, StaticDriver) else 0
+        if unsent:
+            note = f"{unsent} prompts were not sent: max_turns is {self._max_turns}"
+            table.evidence.notes.append(note)
+        return f"max_turns ({self._max_turns}) was reached"
 
 
 def evaluations_of(turns: Iterable[Turn]) -> list[EvalResult]:

@@ -22,6 +22,8 @@ async def observe_delivery(
     evidence: Evidence,
     observability: ObservabilityLevel,
     timeouts: Timeouts,
+    *,
+    first: int = 0,
 ) -> None:
     """Note with each injection whether the agent has met it: True, False, or None if nobody saw.
 
@@ -29,8 +31,16 @@ async def observe_delivery(
     see who reads them. One that has a `canary` is looked for in what the agent's tools returned, in
     its trace, and in what `seatrial.testing` model servers were asked. Where tool calls can be seen
     and the canary is in none of these, the payload was not delivered.
+
+    Args:
+        handles: In the order in which they were put in place.
+        evidence: What is noted in.
+        observability: What the adapter can see.
+        timeouts: How long a handle may think.
+        first: The place of the first handle's injection in the evidence.
     """
-    for place, handle in enumerate(handles[: len(evidence.injections)]):
+    in_place = handles[: len(evidence.injections) - first]
+    for place, handle in enumerate(in_place, first):
         told = await _told(handle, evidence, timeouts)
         seen = _seen(handle, evidence.turns, observability)
         delivered = True if True in (told, seen) else told if seen is None else seen
