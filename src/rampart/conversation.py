@@ -20,7 +20,7 @@ from rampart.core.execution import BaseExecution, ExecutionEventHandler, observa
 from rampart.core.injection import InjectionHandle
 from rampart.core.prompt_driver import PromptDriver
 from rampart.core.result import Result, SafetyStatus
-from rampart.core.timeouts import Timeouts
+from rampart.core.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from rampart.core.types import Channel, EvalResult, ObservabilityLevel, TranscriptScope, Turn
 from rampart.delivery import observe_delivery
 from rampart.drivers.static import StaticDriver, is_driver
@@ -60,7 +60,7 @@ class DialogueExecution(BaseExecution):
         super().__init__(event_handlers=event_handlers)
         self._evaluator = evaluator
         self._handles = as_handles(handles)
-        self._timeouts = timeouts or Timeouts()
+        self._timeouts = timeouts or DEFAULT_TIMEOUTS
 
     @abstractmethod
     async def _converse(self, table: Table, cleanup: AsyncExitStack) -> str:

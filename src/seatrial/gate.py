@@ -54,12 +54,21 @@ class Tally:
 
     def moved(self, old: Outcome | None, new: Outcome | None) -> Tally:
         """The tally after one trial's outcome became `new`; None stands for no record."""
-        changes: dict[str, int] = {}
-        for outcome, step in ((old, -1), (new, 1)):
-            if outcome is not None:
-                name = outcome.value
-                changes[name] = changes.get(name, getattr(self, name)) + step
-        return replace(self, **changes)
+
+        # Asked after every trial: `replace` takes three times as long.
+        def count(before: int, outcome: Outcome) -> int:
+            return before - (old is outcome) + (new is outcome)
+
+        return Tally(
+            configured=self.configured,
+            planned=self.planned,
+            passed=count(self.passed, Outcome.PASSED),
+            failed=count(self.failed, Outcome.FAILED),
+            inconclusive=count(self.inconclusive, Outcome.INCONCLUSIVE),
+            error=count(self.error, Outcome.ERROR),
+            skipped=count(self.skipped, Outcome.SKIPPED),
+            lost=self.lost,
+        )
 
     def closed(self) -> Tally:
         """The tally when the run is over: what remained is lost."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Generator
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-__all__ = ["Timeouts", "within"]
+__all__ = ["DEFAULT_TIMEOUTS", "Timeouts", "within"]
 
 _T = TypeVar("_T")
 
@@ -48,6 +48,9 @@ class Timeouts:
                 raise TypeError(f"timeout {field.name!r}: expected seconds or None, not {value!r}")
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f"timeout {field.name!r}: expected seconds above 0, not {value!r}")
+
+
+DEFAULT_TIMEOUTS = Timeouts()
 
 
 async def within(seconds: float | None, work: Awaitable[_T], what: str) -> _T:
