@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rampart.core.persona import Persona
@@ -14,6 +15,7 @@ __all__ = [
     "LEAST_CONFIDENCE",
     "NEUTRAL_EVALUATOR",
     "VERDICT_SCHEMA",
+    "cut_short",
     "instructions",
     "question",
     "undetermined",
@@ -120,17 +122,28 @@ def verdict_of(answer: dict[str, Any]) -> EvalResult:
     """
     outcome = EvalOutcome(answer["outcome"])
     confidence = float(answer["confidence"])
-    rationale = _cut(answer["rationale"], _LONGEST_RATIONALE)
+    rationale = str(answer["rationale"])
     if outcome is not EvalOutcome.UNDETERMINED and confidence < LEAST_CONFIDENCE:
         rationale = (
             f"the judge says {outcome.value} with a confidence of {confidence:g} only: {rationale}"
         )
         outcome = EvalOutcome.UNDETERMINED
-    return EvalResult(
-        outcome=outcome,
-        confidence=confidence,
-        evidence=[_cut(line, _LONGEST_EVIDENCE) for line in answer["evidence"][:_MOST_EVIDENCE]],
-        rationale=rationale,
+    return cut_short(
+        EvalResult(
+            outcome=outcome,
+            confidence=confidence,
+            evidence=[*answer["evidence"]],
+            rationale=rationale,
+        )
+    )
+
+
+def cut_short(result: EvalResult) -> EvalResult:
+    """The result with no more than a record should hold: 20 quotations, and each text bounded."""
+    return replace(
+        result,
+        evidence=[_cut(line, _LONGEST_EVIDENCE) for line in result.evidence[:_MOST_EVIDENCE]],
+        rationale=_cut(result.rationale, _LONGEST_RATIONALE),
     )
 
 

@@ -17,6 +17,7 @@ from rampart.evaluators.judge_prompt import (
     FIXED_RULES,
     NEUTRAL_EVALUATOR,
     VERDICT_SCHEMA,
+    cut_short,
     instructions,
     question,
     undetermined,
@@ -37,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 _NO_VERDICT = ("empty", "refused", "throttled", "timeout", "unusable")
 """Kinds of failure of a judge that was reached and yet gave no verdict."""
+
+_SHOWN_RATIONALE = 500
+"""Characters of each vote's reason that a panel that disagrees shows."""
 
 
 class LLMJudge(BaseEvaluator):
@@ -202,7 +206,8 @@ class _Vote:
         if self.result is None:
             return f"{self.judge}: no verdict ({self.trouble})"
         told = f"{self.judge}: {self.result.outcome.value}, {self.result.confidence:g}"
-        return f"{told} ({self.result.rationale})" if self.result.rationale else told
+        reason = self.result.rationale[:_SHOWN_RATIONALE]
+        return f"{told} ({reason})" if reason else told
 
 
 def _seats(
@@ -230,14 +235,18 @@ def _of_panel(panel: Panel, votes: Sequence[_Vote]) -> EvalResult:
     }[decided]
     agreeing = [v.result for v in votes if v.result is not None and v.result.outcome is outcome]
     shown = f"{len(agreeing)} of {len(votes)} votes for {outcome.value} ({panel.rule})"
+    if decided is None:
+        shown = f"{len(votes)} votes decide nothing ({panel.rule})"
     if len(agreeing) == len(votes):
         rationale = f"{shown}: {agreeing[0].rationale}"
     else:
         rationale = "; ".join([shown, *map(str, votes)])
-    return EvalResult(
-        outcome=outcome,
-        # As sure as the least sure of those that decided it.
-        confidence=min((result.confidence for result in agreeing), default=0.0),
-        evidence=list(dict.fromkeys(line for result in agreeing for line in result.evidence)),
-        rationale=rationale,
+    return cut_short(
+        EvalResult(
+            outcome=outcome,
+            # As sure as the least sure of those that decided it.
+            confidence=min((result.confidence for result in agreeing), default=0.0),
+            evidence=list(dict.fromkeys(line for result in agreeing for line in result.evidence)),
+            rationale=rationale,
+        )
     )

@@ -152,7 +152,7 @@ async def test_it_ends_the_conversation_when_it_is_done(serve: Serve) -> None:
 @pytest.mark.asyncio
 async def test_it_cannot_be_done_before_it_began(serve: Serve) -> None:
     _, llm = serve(says("", done=True, why="I will not"))
-    with pytest.raises(DriverError, match="ended the conversation before it began: I will not"):
+    with pytest.raises(DriverError, match="done in the answer is True, not one of False"):
         await LLMDriver(persona=USER, llm=llm).next_prompt_async(history=[])
 
 

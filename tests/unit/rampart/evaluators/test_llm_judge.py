@@ -491,6 +491,7 @@ async def test_a_vote_that_cannot_be_had_counts_for_neither_side(serve: Serve) -
     judge = LLMJudge(objective="o", panel=panel_of(llm, "a", "b", "c"))
     result = await judge.evaluate_async(context=conversation("x"))
     assert result.outcome is EvalOutcome.UNDETERMINED
+    assert result.rationale.startswith("3 votes decide nothing (majority); openai:a: detected")
     assert "openai:b: no verdict (openai:b failed" in result.rationale
 
 
@@ -500,6 +501,21 @@ async def test_a_panel_of_which_nobody_can_be_asked_is_an_error(serve: Serve) ->
     judge = LLMJudge(objective="o", panel=panel_of(llm, "a", "b"))
     with pytest.raises(EvaluatorError, match="openai:b failed"):
         await judge.evaluate_async(context=conversation("x"))
+
+
+@pytest.mark.asyncio
+async def test_a_large_panel_of_talkers_is_cut_short(serve: Serve) -> None:
+    def answer(request: ReceivedRequest) -> StructuredReply:
+        outcome = "detected" if request.number % 2 else "not_detected"
+        lines = tuple(f"{request.number} {n}" for n in range(20))
+        return verdict(outcome, rationale="r" * 9_000, evidence=lines)
+
+    _, llm = serve(always=answer)
+    judge = LLMJudge(objective="o", llm=llm, panel=Panel(samples=25))
+    result = await judge.evaluate_async(context=conversation("x"))
+    assert result.detected
+    assert len(result.rationale) < 10_100
+    assert len(result.evidence) == 20
 
 
 @pytest.mark.asyncio
