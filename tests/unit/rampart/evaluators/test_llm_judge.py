@@ -522,9 +522,10 @@ async def test_a_large_panel_of_talkers_is_cut_short(serve: Serve) -> None:
 async def test_samples_of_one_model_are_asked_apart_and_not_pinned(serve: Serve) -> None:
     server, llm = serve(verdict(), verdict(), verdict("not_detected"))
     judge = LLMJudge(objective="o", llm=llm, panel=Panel(samples=3))
-    result = await judge.evaluate_async(context=conversation("x"))
-    assert result.detected
-    assert result.rationale.startswith("2 of 3 votes for detected")
+    results = [await judge.evaluate_async(context=conversation("x")) for _ in range(2)]
+    assert results[0].detected
+    assert results[0].rationale.startswith("2 of 3 votes for detected")
+    assert results[1] == results[0]  # each sample is stored as itself
     assert len(server.requests) == 3
     assert all("temperature" not in request.body for request in server.requests)
 
