@@ -72,7 +72,8 @@ async def _all_ready(
         async with asyncio.TaskGroup() as group:
             waits = [group.create_task(wait_for(handle)) for handle in handles]
     except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
+        first = failures.exceptions[0]
+        raise first from first.__cause__
     if any(wait.cancelled() for wait in waits):
         raise InfrastructureError("a surface cancelled its own wait_until_ready")
 

@@ -13,6 +13,7 @@ import hashlib
 import math
 import os
 import random
+import shutil
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -32,6 +33,8 @@ _POLL_GROWTH = 1.5
 _JITTER = 0.4  # a wait is up to that part shorter or longer, so that waiters part
 _STATE_POLL_S = 0.001
 _LEARN_S = 1.0
+_FRESH_S = 3600.0
+_FORGOTTEN_S = 24 * 3600.0
 
 
 # By the folder of a budget: the slots that this process holds, at which there is no need to look.
@@ -141,7 +144,13 @@ class EndpointBudget:
         shared = make_private_folder(self._folder.parent)
         if not is_private_folder(shared):
             raise PermissionError(f"{shared} must be a folder that only this user can write to")
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            self._folder.mkdir(mode=0o700)
+        except FileExistsError:
+            if time.time() - self._folder.stat().st_mtime > _FRESH_S:
+                os.utime(self._folder)  # in use: nobody may take it for forgotten
+        else:
+            _remove_forgotten(shared)
 
     async def _wait_for_place(self) -> _Place:
         polls = _polls_s()
@@ -258,6 +267,15 @@ class EndpointBudget:
     def _free(self, place: _Place) -> None:
         place.slot.close()
         self._held_here().discard(place.number)
+
+
+def _remove_forgotten(shared: Path) -> None:
+    """Remove the folders of endpoints that nobody has asked for a day: test servers come and go."""
+    now = time.time()
+    for folder in shared.iterdir():
+        with suppress(OSError):
+            if now - folder.stat().st_mtime > _FORGOTTEN_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _polls_s() -> Iterator[float]:

@@ -57,14 +57,17 @@ async def ask_until_answered(question: Question, choice: ModelChoice) -> Reply:
     usage, attempts, misformed = Usage(), 0, 0
     while True:
         attempts += 1
-        async with budget.turn() as turn:
-            try:
-                content, used = await attempt(question, choice)
+        try:
+            async with budget.turn() as turn:
+                try:
+                    content, used = await attempt(question, choice)
+                except FailedAttempt as failed:
+                    if failed.status in _OVERLOADED:
+                        turn.throttled(failed.retry_after_s)
+                    raise  # a lost connection is no sign that the endpoint has room for more
                 return Reply(content=content, usage=usage + used, attempts=attempts)
-            except FailedAttempt as failed:
-                failure = failed
-                if failed.status in _OVERLOADED:
-                    turn.throttled(failed.retry_after_s)
+        except FailedAttempt as failed:
+            failure = failed
         usage += failure.usage
         if _dislikes_temperature(failure, question):
             question = replace(question, settings=replace(question.settings, temperature=None))
@@ -119,6 +122,10 @@ def _budget(choice: ModelChoice) -> EndpointBudget:
 
 
 def _folder() -> Path:
+    """One for all sessions of the user, unless the cache was put elsewhere on purpose."""
+    chosen = os.environ.get("SEATRIAL_CACHE_DIR")
+    if chosen:
+        return Path(chosen).absolute() / "endpoints"
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     return Path(tempfile.gettempdir()) / f"seatrial-endpoints-{user}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socketserver
 import subprocess
 import sys
@@ -433,3 +434,24 @@ def test_a_budget_for_no_attempt_is_an_error(folder: Path, most_at_once: int) ->
 def test_a_rate_that_is_none_is_an_error(folder: Path, rate: float) -> None:
     with pytest.raises(ModelConfigurationError, match=r"rate_per_s=.*expected .* above 0"):
         EndpointBudget(folder, ENDPOINT, rate_per_s=rate)
+
+
+def test_what_is_kept_of_endpoints_that_nobody_asks_any_more_is_removed(tmp_path: Path) -> None:
+    async def ask(*endpoints: str) -> None:
+        for endpoint in endpoints:
+            async with EndpointBudget(tmp_path, endpoint).turn():
+                pass
+
+    def age(folder: Path) -> None:
+        yesterday = time.time() - 25 * 3600
+        os.utime(folder, (yesterday, yesterday))
+
+    asyncio.run(ask("old"))
+    (old,) = tmp_path.iterdir()
+    age(old)
+    asyncio.run(ask("used"))
+    (used,) = tmp_path.iterdir()
+    assert used != old
+    age(used)
+    asyncio.run(ask("used", "new"))
+    assert used in tmp_path.iterdir()
