@@ -76,7 +76,8 @@ class ExfiltrationSink:
                 self.end_headers()
                 self.close_connection = True
 
-            do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = do_PATCH = do_OPTIONS = _keep
+            do_GET = do_POST = do_PUT = do_HEAD = _keep  # noqa: N815 - inherited names
+            do_DELETE = do_PATCH = do_OPTIONS = _keep  # noqa: N815
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited
                 return
