@@ -15,6 +15,7 @@ from seatrial.models import (
     ask_structured_async,
     choose_model,
 )
+from seatrial.models.document import as_document
 from seatrial.panel import Panel, Seat
 from seatrial.snapshot import JsonObject, snapshot
 from seatrial.text import one_line
@@ -42,6 +43,9 @@ _SCHEMA: JsonObject = {
     "required": ["reasoning", "evidence", "passed"],
     "additionalProperties": False,
 }
+
+_ORDER = ("criteria", "input", "context", "trace", "output")
+"""Of the parts of the question: what is asked of the output comes first, the output itself last."""
 
 _SETTINGS = RequestSettings(temperature=0.0)
 
@@ -170,5 +174,6 @@ def _prompt(question: dict[str, Any]) -> str:
     to_dict = getattr(quoted["trace"], "to_dict", None)
     if callable(to_dict):
         quoted["trace"] = to_dict()
-    given = {name: snapshot(value) for name, value in quoted.items() if value is not None}
-    return json.dumps(given, sort_keys=True, allow_nan=False)
+    return as_document(
+        {name: snapshot(quoted[name]) for name in _ORDER if quoted[name] is not None}
+    )

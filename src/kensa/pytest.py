@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kensa.case import KensaCase, kensa_case
-from kensa.judge import JudgeResult, judge
+from kensa.judge import JudgeResult, judge, judge_async
 from kensa.messages import (
     KensaAssistantMessage,
     KensaDeveloperMessage,
@@ -29,5 +29,6 @@ __all__ = [
     "KensaTrace",
     "KensaUserMessage",
     "judge",
+    "judge_async",
     "kensa_case",
 ]

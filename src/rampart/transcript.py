@@ -1,14 +1,11 @@
-"""Conversations as JSON documents, for the models that judge or continue them.
+"""Conversations as parts of the JSON documents that are shown to models that judge or continue them.
 
-Whatever was said stands in the document as a quoted string, so no text can pose as a turn, as a
-verdict, or as the end of the document.
+Whatever was said stands there as a quoted string, so no text can pose as a turn, as a verdict, or
+as the end of the document.
 """
 
 from __future__ import annotations
 
-import json
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,20 +13,10 @@ from rampart.core.manifest import AppManifest
 from rampart.core.types import Turn
 from seatrial.snapshot import Json, JsonObject, snapshot
 
-__all__ = ["LONGEST_TEXT", "Transcript", "as_document", "manifest_document", "transcript_of"]
+__all__ = ["LONGEST_TEXT", "Transcript", "manifest_document", "transcript_of"]
 
 LONGEST_TEXT = 100_000
 """Characters of one text that are shown; of a longer one, its beginning and its end."""
-
-_HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-"""Unicode categories that a reader does not see, or not in their place."""
-
-_MARKUP = re.compile(r"[<>\x7f]|\[(?=\||/?[A-Z_]+\]|e~\[)|\](?=~)")
-"""Where the words begin and end with which models mark roles and turns: `<|im_start|>`, `[INST]`.
-
-Servers may read them as such inside a message too, and pydantic-ai breaks them up with invisible
-characters. None of it matches JSON's own brackets, for after those comes a line's end.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +70,6 @@ def manifest_document(manifest: AppManifest) -> JsonObject:
     }
 
 
-def as_document(value: JsonObject) -> str:
-    r"""`value` as JSON text in which nothing is hidden.
-
-    Characters without a shape, halves of surrogate pairs, and what begins and ends the words with
-    which models mark roles are written as JSON's own `\u` escapes: parsed, they are what they were.
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1)
-    text = _MARKUP.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    if text.isascii():
-        return text
-    return "".join(json.dumps(c)[1:-1] if _is_hidden(c) else c for c in text)
-
-
 def _turn(turn: Turn, number: int) -> JsonObject:
     request, response = turn.request, turn.response
     parts: JsonObject = {
@@ -145,10 +119,3 @@ class _Shortened:
         half = LONGEST_TEXT // 2
         # An object, so that no text can claim that something is missing in it.
         return {"beginning": text[:half], "characters_left_out": left_out, "end": text[-half:]}
-
-
-def _is_hidden(character: str) -> bool:
-    if character.isascii():
-        return False
-    # Variation selectors and tags carry text that nobody sees.
-    return unicodedata.category(character) in _HIDDEN or 0xE0000 <= ord(character) <= 0xE0FFF

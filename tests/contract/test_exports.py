@@ -13,7 +13,7 @@ PUBLIC = {
     "kensa.pytest": """
         JudgeResult KensaAssistantMessage KensaCase KensaDeveloperMessage KensaFunctionCall
         KensaMessage KensaSystemMessage KensaToolCall KensaToolMessage KensaTrace KensaUserMessage
-        judge kensa_case
+        judge judge_async kensa_case
     """,
     "kensa.tracing": """
         JSONLSpanExporter instrument record_llm_call record_span record_tool_call span_to_dict

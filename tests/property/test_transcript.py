@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rampart import Request, Response, ToolCall, Turn
-from rampart.transcript import as_document, transcript_of
+from rampart.transcript import transcript_of
+from seatrial.models.document import as_document
 
 _texts = st.text(
     st.one_of(

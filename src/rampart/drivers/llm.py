@@ -11,8 +11,9 @@ from rampart.core.persona import Persona
 from rampart.core.prompt_driver import PromptDecision
 from rampart.core.types import Payload, Request, Turn
 from rampart.targets import Inquiry, PromptTarget, respondent_of
-from rampart.transcript import as_document, transcript_of
+from rampart.transcript import transcript_of
 from seatrial.errors import MissingExtraError, ModelError
+from seatrial.models.document import as_document
 from seatrial.snapshot import Json, JsonObject, snapshot
 
 __all__ = ["LLMDriver"]

@@ -7,7 +7,8 @@ from typing import Any
 
 from rampart.core.persona import Persona
 from rampart.core.types import Channel, EvalContext, EvalOutcome, EvalResult, TranscriptScope
-from rampart.transcript import as_document, manifest_document, transcript_of
+from rampart.transcript import manifest_document, transcript_of
+from seatrial.models.document import as_document
 from seatrial.snapshot import JsonObject
 
 __all__ = [

@@ -13,8 +13,9 @@ from rampart.core.manifest import AppManifest
 from rampart.core.persona import Persona
 from rampart.core.types import Payload
 from rampart.payloads.template import PayloadTemplate
-from rampart.transcript import as_document, manifest_document
+from rampart.transcript import manifest_document
 from seatrial.errors import MissingExtraError, ModelError
+from seatrial.models.document import as_document
 from seatrial.snapshot import Json, JsonObject
 
 __all__ = ["MOST_AT_ONCE", "MOST_ROUNDS", "Payloads"]

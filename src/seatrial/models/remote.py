@@ -127,6 +127,9 @@ def _content(response: ModelResponse, question: Question, choice: ModelChoice) -
         return str(without_keys(text, key=choice.api_key, url=choice.endpoint))
     if len(calls) > 1:
         raise ModelProviderError(f"{choice.name} gave {len(calls)} answers", kind="unusable")
+    if calls and calls[0].tool_name != _OUTPUT:
+        told = _told(repr(calls[0].tool_name), choice)
+        raise ModelProviderError(f"{choice.name} called {told}, not answer", kind="unusable")
     given = calls[0].args if calls else text
     if isinstance(given, dict):
         data: JsonObject = cast("JsonObject", snapshot(given))

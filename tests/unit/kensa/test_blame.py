@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 import kensa.judge
 from kensa.blame import is_judges_assertion
-from kensa.judge import JudgeResult, judge, set_judge_provider
+from kensa.judge import JudgeResult, judge, judge_async, set_judge_provider
 from seatrial.snapshot import JsonObject
 
 Body = Callable[[], object]
@@ -350,3 +351,133 @@ def test_the_frames_of_the_runner_are_not_looked_at(scripted: Scripted) -> None:
     error = runner["run"](on_the_output, verdict=outage)
 
     assert not is_judges_assertion(error, scripted.said)
+
+
+# -- judgements that are awaited -----------------------------------------------------------
+
+AsyncBody = Callable[[], Coroutine[Any, Any, object]]
+
+
+async def polite_async(output: str) -> JudgeResult:
+    return await judge_async(output, "is polite")
+
+
+async def on_an_awaited_result() -> None:
+    result = await judge_async("out", "is polite")
+    assert result.passed, result.reasoning
+
+
+async def on_an_awaited_call() -> None:
+    assert (await judge_async("out", "is polite")).passed
+
+
+async def on_an_awaited_call_through_the_module() -> None:
+    assert (await kensa.judge.judge_async("out", "is polite")).passed
+
+
+async def on_an_awaited_helper() -> None:
+    assert (await polite_async("out")).passed
+
+
+async def on_a_value_from_an_awaited_helper() -> None:
+    good = (await polite_async("out")).passed
+    assert good
+
+
+async def on_gathered_results() -> None:
+    results = await asyncio.gather(*(judge_async(text, "is polite") for text in ("a", "b")))
+    assert all(result.passed for result in results)
+
+
+async def on_a_result_within_a_time_limit() -> None:
+    result = await asyncio.wait_for(judge_async("out", "is polite"), timeout=30)
+    assert result.passed
+
+
+async def on_a_task_of_a_group() -> None:
+    async with asyncio.TaskGroup() as group:
+        asked = group.create_task(judge_async("out", "is polite"))
+    result = asked.result()
+    assert result.passed
+
+
+async def on_a_result_from_a_thread() -> None:
+    result = await asyncio.to_thread(judge, "out", "is polite")
+    assert result.passed
+
+
+async def on_the_sync_judge() -> None:
+    result = judge("out", "is polite")
+    assert result.passed
+
+
+AWAITED_JUDGES: list[AsyncBody] = [
+    on_an_awaited_result,
+    on_an_awaited_call,
+    on_an_awaited_call_through_the_module,
+    on_an_awaited_helper,
+    on_a_value_from_an_awaited_helper,
+    on_gathered_results,
+    on_a_result_within_a_time_limit,
+    on_a_task_of_a_group,
+    on_a_result_from_a_thread,
+    on_the_sync_judge,
+]
+
+
+async def on_the_output_after_an_awaited_judge() -> None:
+    output = "out"
+    result = await judge_async(output, "is polite")
+    assert "refund" in output, result.reasoning
+
+
+async def on_the_output_after_gathered_judges() -> None:
+    output = "out"
+    await asyncio.gather(judge_async(output, "is polite"), judge_async(output, "is true"))
+    assert "refund" in output
+
+
+async def in_an_awaited_helper_about_the_output() -> None:
+    async def check(output: str) -> None:
+        assert "refund" in output
+
+    await judge_async("out", "is polite")
+    await check("out")
+
+
+AWAITED_AGENTS: list[AsyncBody] = [
+    on_the_output_after_an_awaited_judge,
+    on_the_output_after_gathered_judges,
+    in_an_awaited_helper_about_the_output,
+]
+
+
+async def awaited_blame(body: AsyncBody, scripted: Scripted, *answers: JudgeResult) -> bool:
+    scripted.answers = list(answers)
+    try:
+        await body()
+    except AssertionError as error:
+        return is_judges_assertion(error, scripted.said)
+    raise RuntimeError("the body was to fail")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("body", AWAITED_JUDGES)
+async def test_an_assertion_about_an_awaited_outage_is_the_judges(
+    body: AsyncBody, scripted: Scripted
+) -> None:
+    assert await awaited_blame(body, scripted)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("body", AWAITED_AGENTS)
+async def test_an_assertion_about_something_else_after_it_is_the_agents(
+    body: AsyncBody, scripted: Scripted
+) -> None:
+    assert not await awaited_blame(body, scripted)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("body", AWAITED_JUDGES)
+async def test_an_awaited_negative_is_the_agents(body: AsyncBody, scripted: Scripted) -> None:
+    assert not await awaited_blame(body, scripted, negative, negative)

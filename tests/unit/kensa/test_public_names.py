@@ -32,6 +32,7 @@ NAMES = {
         "KensaTrace",
         "KensaUserMessage",
         "judge",
+        "judge_async",
         "kensa_case",
     },
     "kensa.tracing": {
@@ -42,7 +43,7 @@ NAMES = {
         "record_tool_call",
         "span_to_dict",
     },
-    "kensa.judge": {"JudgeProvider", "JudgeResult", "judge", "set_judge_provider"},
+    "kensa.judge": {"JudgeProvider", "JudgeResult", "judge", "judge_async", "set_judge_provider"},
 }
 
 

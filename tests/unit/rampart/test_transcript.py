@@ -18,7 +18,8 @@ from rampart import (
     ToolDeclaration,
     Turn,
 )
-from rampart.transcript import LONGEST_TEXT, as_document, manifest_document, transcript_of
+from rampart.transcript import LONGEST_TEXT, manifest_document, transcript_of
+from seatrial.models.document import as_document
 
 
 def turn_of(text: str = "fine", **parts: Any) -> Turn:
