@@ -39,6 +39,8 @@ def _plain_environment(
 
 @pytest.fixture
 def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """Pytester without Hypothesis, which loads itself anew at the end of every inner session."""
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+    """Pytester without plugins of what the tests use: Hypothesis, which loads itself anew at the end
+    of every inner session, and LangSmith, which AgentDojo brings.
+    """
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:langsmith_plugin")
     return pytester

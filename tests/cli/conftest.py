@@ -61,7 +61,11 @@ def kensa() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(
             [sys.executable, "-m", "kensa", *words],
             cwd=folder,
-            env={**plain, "PYTEST_ADDOPTS": "-p no:hypothesispytest", **environment},
+            env={
+                **plain,
+                "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:langsmith_plugin",
+                **environment,
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -214,7 +214,7 @@ def test_ctrl_c_exits_130_and_keeps_what_was_finished(project: Project) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "kensa", "eval", "--json-report", "eval.json"],
         cwd=root,
-        env={**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"},
+        env={**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:langsmith_plugin"},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         capture_output=True,

@@ -50,7 +50,8 @@ def test_a_suite_without_agent_tests_loads_nothing_heavy(
     )
     # A session that collects nothing ends with 5, and is none the worse for it.
     program = "import pytest, sys; sys.exit(pytest.main(sys.argv[1:]) not in (0, 5))"
-    others = ["-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
-    loaded = loaded_by("-c", program, *others, *arguments, folder=tmp_path)
+    others = ["hypothesispytest", "langsmith_plugin", "cacheprovider"]
+    without = [f"-pno:{name}" for name in others]
+    loaded = loaded_by("-c", program, *without, *arguments, folder=tmp_path)
     assert {"seatrial", "rampart", "kensa"} <= loaded
     assert loaded.isdisjoint(HEAVY)
