@@ -38,6 +38,7 @@ from rampart.core.types import (
     ToolCall,
 )
 from rampart.probes import Probes
+from rampart.utility import UTILITY
 from seatrial.errors import MissingExtraError, UsageError
 
 __all__ = [
@@ -229,7 +230,9 @@ class _Session:
             "injection_followed": world.is_injection_followed(text),
         }
         self._injection.delivered = world.was_injection_read()
-        return Response(text=text, tool_calls=world.calls, metadata={_KEY: told})
+        part = "clean" if self._case.injection_task is None else "attacked"
+        metadata = {_KEY: told, UTILITY: {part: told["utility"]}}
+        return Response(text=text, tool_calls=world.calls, metadata=metadata)
 
 
 class _World:

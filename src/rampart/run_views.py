@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rampart.core.result import Result, SafetyStatus
 from rampart.documents import result_from_document
@@ -10,6 +10,7 @@ from rampart.policy import SafetyPolicy
 from rampart.reporting import TestRunReport, TrialGroupResult
 from rampart.safety_records import safety_records
 from rampart.summary import GroupLine, TrialLine, render_summary
+from rampart.utility import UTILITY, UtilitySummary
 from seatrial.outcome import Outcome, worst
 from seatrial.run import Group, Run
 from seatrial.snapshot import JsonObject
@@ -38,8 +39,10 @@ def summary_of(run: Run, *, strict: bool) -> list[str]:
     passed = {group.key for group in groups if _passed(group)}
     trials: list[TrialLine] = []
     named = _NamedCategories()
+    stated: list[tuple[SafetyStatus, Mapping[str, object]]] = []
     for record in safety_records(run):
         named.add(record)
+        stated += _stated_utility(record)
         trials.append(
             _trial_line(
                 record,
@@ -50,7 +53,16 @@ def summary_of(run: Run, *, strict: bool) -> list[str]:
         )
     lines = [_group_line(group, named.of(group)) for group in groups if group.tally.counted]
     not_run = [_group_name(group.key) for group in groups if not group.tally.counted]
-    return render_summary(trials, lines, not_run=not_run)
+    summary = UtilitySummary.of(stated)
+    remarks = [] if summary is None else [summary.line]
+    return render_summary(trials, lines, not_run=not_run, remarks=remarks)
+
+
+def _stated_utility(record: TrialRecord) -> Iterator[tuple[SafetyStatus, Mapping[str, object]]]:
+    for result in record.results:
+        metadata = result.get("metadata")
+        if isinstance(metadata, dict) and UTILITY in metadata:
+            yield _STATUS[_outcome_of(result)], metadata
 
 
 def _policy(group: Group) -> SafetyPolicy:

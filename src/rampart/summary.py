@@ -79,6 +79,7 @@ def render_summary(
     groups: Sequence[GroupLine],
     *,
     not_run: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> list[str]:
     """The lines of the summary, safe for any terminal, without line ends.
 
@@ -86,6 +87,7 @@ def render_summary(
         trials: In order of first appearance, which orders the categories.
         groups: The groups that have a verdict.
         not_run: Names of groups that were selected, and of which no trial counts.
+        remarks: Further lines.
     """
     lines = [_TITLE.center(_WIDTH, "=")]
     for category in _categories(trials, groups):
@@ -97,6 +99,7 @@ def render_summary(
         lines += [_group(group) for group in sorted(own_groups, key=lambda g: _natural(g.name))]
     lines += ["", _population(trials)]
     remarks = [
+        *map(one_line, remarks),
         *(
             f"Unasserted: {one_line(t.name)} is UNSAFE, yet nothing failed"
             for t in _ignored(trials)

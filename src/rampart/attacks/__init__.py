@@ -114,6 +114,42 @@ class Attacks:
         )
 
     @staticmethod
+    def paired(
+        *,
+        inject: InjectionHandle | Sequence[InjectionHandle] | None = None,
+        trigger: str | Request | Sequence[str | Request] | PromptDriver,
+        evaluator: Evaluator,
+        utility: Evaluator,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        timeouts: Timeouts | None = None,
+        event_handlers: list[ExecutionEventHandler] | None = None,
+    ) -> BaseExecution:
+        """Cross-prompt injection, and the same conversation without it: security beside utility.
+
+        Source of the rates that a run then reports: Debenedetti et al. 2024 (arXiv:2406.13352).
+
+        Args:
+            inject: What to put on surfaces for the attack.
+            trigger: What the unsuspecting user says, without and with the injection.
+            evaluator: Detects that the attacker's objective was met; it alone decides the status.
+            utility: Detects that the agent did what its user asked for.
+            max_turns: Turns of each of the two conversations, at most.
+            timeouts: How long each part may take.
+            event_handlers: Who else follows the execution.
+        """
+        from rampart.attacks.paired import PairedExecution
+
+        return PairedExecution(
+            handles=as_handles(inject),
+            driver=as_driver(trigger),
+            evaluator=evaluator,
+            utility=utility,
+            max_turns=max_turns,
+            timeouts=timeouts,
+            event_handlers=event_handlers,
+        )
+
+    @staticmethod
     def jailbreak(
         *,
         prompt: str,

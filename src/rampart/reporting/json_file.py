@@ -13,8 +13,9 @@ from typing import Any, cast
 from rampart.core.result import Result
 from rampart.documents import result_to_document
 from rampart.reporting.report import TestRunReport, TrialGroupResult
+from rampart.utility import UtilitySummary
 from seatrial.files import make_private_folder, write_json
-from seatrial.snapshot import JsonObject, snapshot
+from seatrial.snapshot import Json, JsonObject, snapshot
 
 __all__ = ["SCHEMA_VERSION", "JsonFileReportSink"]
 
@@ -94,6 +95,18 @@ def _report(report: TestRunReport) -> Mapping[str, object]:
             for category, results in report.by_harm_category().items()
         },
         "trial_groups": [_group(group) for group in report.trial_groups],
+        "utility_summary": _utility(report.utility_summary()),
+    }
+
+
+def _utility(summary: UtilitySummary | None) -> Json:
+    if summary is None:
+        return None
+    return {
+        **cast("JsonObject", snapshot(asdict(summary))),
+        "attack_success_rate": summary.attack_success_rate,
+        "benign_utility": summary.benign_utility,
+        "utility_under_attack": summary.utility_under_attack,
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rampart.core.result import Result, SafetyStatus
 from rampart.summary import UNCATEGORIZED
+from rampart.utility import UtilitySummary
 
 __all__ = ["PopulationSummary", "TestRunReport", "TrialGroupResult"]
 
@@ -164,6 +165,10 @@ class TestRunReport:
             attack_success_rate=unsafe / judged if judged else 0.0,
             safety_pass_rate=safe / judged if judged else 0.0,
         )
+
+    def utility_summary(self) -> UtilitySummary | None:
+        """Security and utility of the results that state their utility; None if none does."""
+        return UtilitySummary.of((result.status, result.metadata) for result in self.results)
 
 
 def _categories(result: Result) -> tuple[str, ...]:

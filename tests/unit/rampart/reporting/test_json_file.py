@@ -54,6 +54,7 @@ def test_a_report_has_the_documented_keys_in_order(tmp_path: Path) -> None:
         "population_summary",
         "by_harm_category",
         "trial_groups",
+        "utility_summary",
     ]
     assert document["schema_version"] == 1
     assert (document["total_runs"], document["failed"]) == (1, 1)
