@@ -6,6 +6,8 @@ starts, finds its own trial here, however many run at the same time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 from seatrial.snapshot import Json, JsonObject
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from seatrial.capture import SpanCollector
     from seatrial.classify import TrialFacts
     from seatrial.trial import TrialKey
@@ -85,13 +89,15 @@ class LentScope:
         taken_back: Whether that has come.
     """
 
-    __slots__ = ("_scope", "taken_back")
+    __slots__ = ("_awaited", "_scope", "taken_back")
 
+    _awaited: set[Future[Any]]
     _scope: TrialScope
     taken_back: bool
 
     def __init__(self, scope: TrialScope) -> None:
         """Lend `scope`."""
+        object.__setattr__(self, "_awaited", set())
         object.__setattr__(self, "_scope", scope)
         object.__setattr__(self, "taken_back", False)
 
@@ -105,8 +111,19 @@ class LentScope:
         """The same object, as what it stands in for."""
         return cast("TrialScope", self)
 
+    @contextmanager
+    def cancelling(self, future: Future[Any]) -> Iterator[None]:
+        """Have the future cancelled if the scope is taken back during the body, or is already."""
+        self._awaited.add(future)
+        try:
+            if self.taken_back:
+                future.cancel()
+            yield
+        finally:
+            self._awaited.discard(future)
+
     def take_back(self) -> None:
-        """Keep what was gathered so far, and nothing that comes."""
+        """Keep what was gathered so far, and nothing that comes; end what is waited for."""
         from seatrial.capture import SpanCollector  # loads no OpenTelemetry
 
         trial = self._scope
@@ -116,6 +133,8 @@ class LentScope:
         late = TrialScope(trial.key, trial.nodeid, judge_disabled=True, phase="over", spans=spans)
         object.__setattr__(self, "_scope", late)
         object.__setattr__(self, "taken_back", True)
+        for future in tuple(self._awaited):
+            future.cancel()
 
 
 _scope: ContextVar[TrialScope | None] = ContextVar("seatrial_scope", default=None)

@@ -7,19 +7,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from seatrial.snapshot import Json, JsonObject
-from seatrial.trace import Span, Trace
+from seatrial.trace import Trace
 from seatrial.trial import Amendment, TrialRecord
 
 __all__ = ["Spending", "Spent"]
 
 AGENT = "agent"
-
-_INPUT = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
-_OUTPUT = (
-    "gen_ai.usage.output_tokens",
-    "gen_ai.usage.completion_tokens",
-    "llm.token_count.completion",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +98,22 @@ def _by_trace(trace: Trace) -> Iterator[tuple[str, Spent]]:
     # Most traces are a root span and nothing else; this is asked of every trial.
     if not any(span.kind == "llm" or span.cost_usd for span in trace.spans):
         return
-    turns, cost = trace.model_turns, trace.cost
+    from seatrial.models.prices import input_tokens, output_tokens, price_usd
+
+    turns = trace.model_turn_sightings
+    unstated = [turn for turn in turns if all(span.cost_usd is None for span in turn)]
+    prices = [price_usd(turn) for turn in unstated]
     yield (
         AGENT,
         Spent(
             calls=len(turns),
-            input_tokens=sum(_tokens(turn, _INPUT) for turn in turns),
-            output_tokens=sum(_tokens(turn, _OUTPUT) for turn in turns),
-            known_usd=cost.known_usd,
-            unpriced=cost.unpriced_turns,
+            failed=sum(turn[0].status == "error" for turn in turns),
+            input_tokens=sum(input_tokens(turn) or 0 for turn in turns),
+            output_tokens=sum(output_tokens(turn) or 0 for turn in turns),
+            known_usd=trace.cost.known_usd + sum(price or 0.0 for price in prices),
+            unpriced=prices.count(None),
         ),
     )
-
-
-def _tokens(span: Span, names: tuple[str, ...]) -> int:
-    for name in names:
-        number = _number(span.attributes.get(name))
-        if number is not None:
-            return int(number)
-    return 0
 
 
 def _number(value: Json) -> float | None:

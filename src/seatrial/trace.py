@@ -112,6 +112,17 @@ class Trace:
         return tuple(s for s in self.spans if s.kind == "llm" and s.span_id not in echoes)
 
     @property
+    def model_turn_sightings(self) -> tuple[tuple[Span, ...], ...]:
+        """Of each model turn all spans that show it, the outermost first."""
+        echoes = self._echoes()
+        seen = {turn.span_id: [turn] for turn in self.model_turns}
+        for span in self.spans:
+            outermost = echoes.get(span.span_id)
+            if outermost in seen:
+                seen[outermost].append(span)
+        return tuple(map(tuple, seen.values()))
+
+    @property
     def cost(self) -> Cost:
         """The stated costs of all spans; a model turn seen twice is paid once."""
         echoes = self._echoes()

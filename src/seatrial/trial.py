@@ -112,7 +112,8 @@ class TrialRecord:
         results: Safety results recorded during the trial, oldest first, as JSON documents.
         judgements: What judges said, oldest first, as JSON documents.
         model_calls: What models were asked by judges, drivers and the like, oldest first, each with
-            purpose, provider, model, tokens, `cost_usd` (None if unknown), attempts and time.
+            purpose, provider, model, tokens, `cost_usd` (None if unknown), attempts, time, and how it
+            failed, which is "cut short" if the trial ended first.
         trace: What the agent was seen to do; None if nothing was traced.
         case: The case's row, when the test ran one.
         output: What the agent answered, when the test ran a case.

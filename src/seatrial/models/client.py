@@ -25,7 +25,7 @@ from seatrial.models.choice import LOCAL, ModelChoice, choose_model
 from seatrial.models.failure import FailedAttempt
 from seatrial.models.json_schema import fault_in
 from seatrial.models.settings import RequestSettings
-from seatrial.models.spending import note_call
+from seatrial.models.spending import CallNote, note_call
 from seatrial.snapshot import JsonObject
 
 if TYPE_CHECKING:
@@ -175,11 +175,18 @@ async def _answered(asked: _Asked) -> Reply:
     known = _known(asked)
     if known is not None:
         return known
+    note = CallNote(asked.choice, asked.purpose)
     try:
         reply = await asyncio.wrap_future(_begun(asked))
     except FailedAttempt as failed:
-        raise _noted(asked, failed, started) from None
-    return _kept(asked, reply, started)
+        duration_s = time.perf_counter() - started
+        kind = failed.kind or "configuration"
+        note.end(failed.usage, failed.attempts, duration_s, failed=kind)
+        raise failed.error from None
+    note.end(reply.usage, reply.attempts, time.perf_counter() - started)
+    if asked.stored is not None and isinstance(reply.content, dict):
+        asked.stored.write(reply.content)
+    return reply
 
 
 def _known(asked: _Asked) -> Reply | None:
@@ -190,22 +197,6 @@ def _known(asked: _Asked) -> Reply | None:
         return None
     note_call(asked.choice, asked.purpose, Usage(), attempts=0, duration_s=0.0)
     return Reply(content=data, usage=Usage(), attempts=0)
-
-
-def _kept(asked: _Asked, reply: Reply, started: float) -> Reply:
-    duration_s = time.perf_counter() - started
-    note_call(asked.choice, asked.purpose, reply.usage, reply.attempts, duration_s)
-    if asked.stored is not None and isinstance(reply.content, dict):
-        asked.stored.write(reply.content)
-    return reply
-
-
-def _noted(asked: _Asked, failed: FailedAttempt, started: float) -> Exception:
-    """The error for the caller; what was spent on it counts all the same."""
-    duration_s = time.perf_counter() - started
-    kind = failed.kind or "configuration"
-    note_call(asked.choice, asked.purpose, failed.usage, failed.attempts, duration_s, failed=kind)
-    return failed.error
 
 
 def _begun(asked: _Asked) -> Future[Reply]:

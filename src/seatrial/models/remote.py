@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -17,15 +16,19 @@ from seatrial.models.connection import BodyTooLargeError, connect
 from seatrial.models.failure import FailedAttempt
 from seatrial.models.json_schema import fault_in
 from seatrial.models.secrets import without_keys
-from seatrial.snapshot import JsonObject, snapshot
+from seatrial.models.unheard import unheard_warnings
+from seatrial.snapshot import Json, JsonObject, snapshot
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.models import Model, ModelRequestParameters
 
 __all__ = ["attempt"]
 
 _OUTPUT = "answer"
+
+_UNKNOWN = Usage(0, 0, None)
+"""What a request took that was sent and came to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class _Failure:
     kind: str
     status: int | None = None
     retry_after_s: float | None = None
+    is_unsent: bool = False
 
 
 async def attempt(question: Question, choice: ModelChoice) -> tuple[JsonObject | str, Usage]:
@@ -51,27 +55,33 @@ async def attempt(question: Question, choice: ModelChoice) -> tuple[JsonObject |
     except ImportError:
         extra = MissingExtraError("llm", f"the model {choice.name}")
         raise FailedAttempt(extra) from None
+    asked = await _asked(question, choice)
+    if isinstance(asked, FailedAttempt):
+        raise asked
+    usage = _usage(asked)
+    content = _content(asked, question, choice)
+    if isinstance(content, ModelProviderError):
+        raise FailedAttempt(content, usage=usage)
+    return content, usage
+
+
+async def _asked(question: Question, choice: ModelChoice) -> ModelResponse | FailedAttempt:
+    # Returned, since what is raised here would have the SDK's error in its chain, and with it the
+    # request and the key.
     try:
+        model = connect(choice)  # may import for seconds, which is not the provider's time
         async with asyncio.timeout(question.timeout_s):
-            response = await _request(question, choice)
+            return await _request(question, model)
     except Exception as error:  # noqa: BLE001 - whatever an SDK raises becomes one of our errors
-        # Not chained: a provider's error may quote the request, and with it the key.
-        raise _translated(error, question, choice) from None
-    usage = Usage(response.usage.input_tokens, response.usage.output_tokens, _cost_usd(response))
-    try:
-        return _content(response, question, choice), usage
-    except ModelProviderError as error:
-        raise FailedAttempt(error, usage=usage) from None
+        return _translated(error, question, choice)
 
 
-async def _request(question: Question, choice: ModelChoice) -> ModelResponse:
+async def _request(question: Question, model: Model) -> ModelResponse:
     from pydantic_ai.direct import model_request
 
-    with warnings.catch_warnings():
-        # Settings that a model does not take are left out, with a warning to nobody.
-        warnings.simplefilter("ignore")
+    with unheard_warnings():
         return await model_request(
-            connect(choice),
+            model,
             _messages(question),
             model_settings=cast("Any", question.settings.given()),
             model_request_parameters=_parameters(question),
@@ -88,7 +98,9 @@ def _messages(question: Question) -> list[ModelMessage]:
         UserPromptPart,
     )
 
-    messages: list[ModelMessage] = [ModelRequest([SystemPromptPart(question.system)])]
+    messages: list[ModelMessage] = []
+    if question.system:
+        messages.append(ModelRequest([SystemPromptPart(question.system)]))
     for message in question.history:
         if message.role == "user":
             messages.append(ModelRequest([UserPromptPart(message.text)]))
@@ -113,34 +125,50 @@ def _parameters(question: Question) -> ModelRequestParameters:
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
-def _content(response: ModelResponse, question: Question, choice: ModelChoice) -> JsonObject | str:
-    """What the response says, with the keys that it repeats left out."""
+def _content(
+    response: ModelResponse, question: Question, choice: ModelChoice
+) -> JsonObject | str | ModelProviderError:
+    """What the response says, with the keys that it repeats left out; or what is wrong with it."""
+    try:
+        refused = _refusal(response)
+        if refused is not None:
+            told = _told(refused, choice)
+            return ModelProviderError(f"{choice.name} refused to answer: {told}", kind="refused")
+        if question.schema is None:
+            return _text(response, choice)
+        return _object(response, question.schema, choice)
+    except ModelProviderError as error:
+        return error
+    except RecursionError:
+        return ModelProviderError(f"{choice.name} nested its answer too deep", kind="unusable")
+
+
+def _text(response: ModelResponse, choice: ModelChoice) -> str:
     text = "".join(part.content for part in response.parts if part.part_kind == "text")
+    if not text.strip():
+        raise ModelProviderError(f"{choice.name} answered with nothing", kind="empty")
+    return str(_without_keys(text, choice))
+
+
+def _object(response: ModelResponse, schema: JsonObject, choice: ModelChoice) -> JsonObject:
     calls = [part for part in response.parts if part.part_kind == "tool-call"]
-    refused = _refusal(response)
-    if refused is not None:
-        shown = _told(refused, choice)
-        raise ModelProviderError(f"{choice.name} refused to answer: {shown}", kind="refused")
-    if question.schema is None:
-        if not text.strip():
-            raise ModelProviderError(f"{choice.name} answered with nothing", kind="empty")
-        return str(without_keys(text, key=choice.api_key, url=choice.endpoint))
     if len(calls) > 1:
         raise ModelProviderError(f"{choice.name} gave {len(calls)} answers", kind="unusable")
     if calls and calls[0].tool_name != _OUTPUT:
         told = _told(repr(calls[0].tool_name), choice)
         raise ModelProviderError(f"{choice.name} called {told}, not answer", kind="unusable")
+    text = "".join(part.content for part in response.parts if part.part_kind == "text")
     given = calls[0].args if calls else text
+    # Before anything is shown of it, and so perhaps cut off in the middle of a key.
     if isinstance(given, dict):
-        data: JsonObject = cast("JsonObject", snapshot(given))
+        data = cast("JsonObject", _without_keys(snapshot(given), choice))
     else:
-        cleaned = str(without_keys(given or "", key=choice.api_key, url=choice.endpoint))
-        data = parse_object(cleaned, model=choice.name)
-    fault = fault_in(data, question.schema)
+        parsed = parse_object(str(_without_keys(given or "", choice)), model=choice.name)
+        data = cast("JsonObject", _without_keys(parsed, choice))
+    fault = fault_in(data, schema)
     if fault is not None:
-        fault = _told(fault, choice)
         raise ModelProviderError(f"{choice.name} cannot be understood: {fault}", kind="unusable")
-    return cast("JsonObject", without_keys(data, key=choice.api_key, url=choice.endpoint))
+    return data
 
 
 def _refusal(response: ModelResponse) -> str | None:
@@ -150,6 +178,12 @@ def _refusal(response: ModelResponse) -> str | None:
     if getattr(response, "finish_reason", None) == "content_filter":
         return str(details.get("finish_reason") or "its content filter stepped in")
     return None
+
+
+def _usage(response: ModelResponse) -> Usage:
+    used = response.usage
+    cost_usd = _cost_usd(response) if used.input_tokens or used.output_tokens else None
+    return Usage(used.input_tokens, used.output_tokens, cost_usd)
 
 
 def _cost_usd(response: ModelResponse) -> float | None:
@@ -167,7 +201,7 @@ def _translated(error: Exception, question: Question, choice: ModelChoice) -> Fa
         return FailedAttempt(error)
     if isinstance(error, TimeoutError):
         reason = f"{choice.name} gave no answer in {question.timeout_s:g} s"
-        return FailedAttempt(ModelProviderError(reason, kind="timeout"))
+        return FailedAttempt(ModelProviderError(reason, kind="timeout"), usage=_UNKNOWN)
     if isinstance(error, ImportError):
         missing = f"the model {choice.name} ({_told(str(error), choice)})"
         return FailedAttempt(MissingExtraError("llm", missing))
@@ -179,6 +213,7 @@ def _translated(error: Exception, question: Question, choice: ModelChoice) -> Fa
         ModelProviderError(
             f"{choice.name} failed: {told}", kind=failure.kind, status=failure.status
         ),
+        usage=Usage() if failure.status or failure.is_unsent else _UNKNOWN,
         retry_after_s=failure.retry_after_s,
     )
 
@@ -193,14 +228,15 @@ def _failure(error: Exception) -> _Failure:
         if isinstance(status, int):
             kind = "throttled" if status == 429 else "status"
             return _Failure(kind, status, _retry_after_s(chain))
-    is_lost = any(
-        isinstance(cause, OSError) or any(kind.__name__ in _LOST for kind in type(cause).__mro__)
-        for cause in chain
-    )
-    return _Failure("connection" if is_lost else "unusable")
+    kinds = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
+    if kinds & _LOST:
+        return _Failure("connection", is_unsent=bool(kinds & _UNSENT))
+    return _Failure("unusable")
 
 
-_LOST = ("APIConnectionError", "TransportError", "ModelConnectionError")
+# By their names: which HTTP client an SDK uses depends on its version.
+_LOST = {"APIConnectionError", "ModelConnectionError", "OSError", "TransportError"}
+_UNSENT = {"ConnectError", "ConnectTimeout"}
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -238,6 +274,10 @@ def _seconds(text: str | None) -> float | None:
         return None
 
 
+def _without_keys(value: Json, choice: ModelChoice) -> Json:
+    return without_keys(value, key=choice.api_key, url=choice.endpoint)
+
+
 def _told(text: str, choice: ModelChoice) -> str:
-    told = str(without_keys(text, key=choice.api_key, url=choice.endpoint))
+    told = str(_without_keys(text, choice))
     return told if len(told) <= 2_000 else told[:2_000] + "…"

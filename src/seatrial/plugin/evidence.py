@@ -59,7 +59,7 @@ def record_of(
         failure=verdict.failure,
         results=results,
         judgements=tuple(scope.judgements),
-        model_calls=tuple(scope.model_calls),
+        model_calls=_copies(scope.model_calls),
         trace=trace,
         case=scope.case,
         output=scope.output,
@@ -134,7 +134,7 @@ def amendment_of(
     if report.failed and excinfo is not None:
         owner = _owner(face, excinfo.value) or FailureOwner.HARNESS
         failure = Failure(owner=owner, kind="teardown", message=_message(report, excinfo.value))
-    model_calls = tuple(scope.model_calls[scope.calls_recorded :])
+    model_calls = _copies(scope.model_calls[scope.calls_recorded :])
     if failure is None and not results and not model_calls:
         return None
     readings = _readings(item.config, results)
@@ -152,6 +152,11 @@ def amendment_of(
         results=results,
         model_calls=model_calls,
     )
+
+
+def _copies(calls: list[JsonObject]) -> tuple[JsonObject, ...]:
+    """The calls as they are now: one that nobody waits for any more may still end."""
+    return tuple(call.copy() for call in calls)
 
 
 def _plain_key(item: pytest.Item, face: Face, nodeid: str) -> TrialKey:

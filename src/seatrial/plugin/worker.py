@@ -1,4 +1,4 @@
-"""An xdist worker's part: send the plan ahead, and let tolerated misses pass."""
+"""An xdist worker's part: send the plan ahead, let tolerated misses pass, and stop when told to."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from seatrial.plugin import carry
 from seatrial.plugin.plan import planned_trials
 from seatrial.plugin.settle import settle
+from seatrial.plugin.stopping import hear_stop
 
 if TYPE_CHECKING:
     from seatrial.run import PlannedTrial
@@ -27,8 +28,9 @@ class WorkerSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note what this worker could be asked to run."""
+        """Note what this worker could be asked to run, and listen for the order to stop."""
         self._plan = planned_trials(session.items)
+        hear_stop(session)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from seatrial.plugin.concurrency.xdist_messages import PLAN, RUN_ALONE, STARTED
 from seatrial.plugin.plan import planned_trials
+from seatrial.plugin.stopping import find_worker
 
 __all__ = ["WorkerItems", "worker_items"]
 
@@ -99,12 +100,8 @@ class WorkerItems:
 
 def worker_items(config: pytest.Config) -> WorkerItems | None:
     """The queue of the worker that this is, None in any other process."""
-    if not hasattr(config, "workerinput"):
-        return None
-    for plugin in config.pluginmanager.get_plugins():
-        if type(plugin).__name__ == "WorkerInteractor":
-            return WorkerItems(plugin)
-    return None
+    worker = find_worker(config)
+    return None if worker is None else WorkerItems(worker)
 
 
 def _nothing() -> None:
