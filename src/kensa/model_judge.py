@@ -20,7 +20,7 @@ from seatrial.panel import Panel, Seat
 from seatrial.snapshot import JsonObject, snapshot
 from seatrial.text import one_line
 
-__all__ = ["ask_models_async", "judge_fingerprint"]
+__all__ = ["ask_models_async", "ask_seat_async", "judge_fingerprint"]
 
 _SYSTEM = """\
 You are a strict judge of an AI agent's work. The user message is one JSON object. Its "criteria" \
@@ -70,12 +70,18 @@ async def ask_models_async(question: dict[str, Any], panel: Panel | None) -> Jud
     prompt = _prompt(question)
     rubric = judge_fingerprint(question["criteria"])
     if panel is None:
-        return _result(await _ask(prompt, Seat(None, 1)), rubric)
+        return await ask_seat_async(question, Seat(None, 1))
     answers = await asyncio.gather(*(_vote(prompt, seat) for seat in panel.seats))
     broken = [answer for answer in answers if isinstance(answer, Exception)]
     if len(broken) == len(answers):
         raise broken[0]
     return _panel_result(panel, answers, rubric)
+
+
+async def ask_seat_async(question: dict[str, Any], seat: Seat) -> JudgeResult:
+    """Ask one model once; errors as for `ask_models_async`."""
+    answer = await _ask(_prompt(question), seat)
+    return _result(answer, judge_fingerprint(question["criteria"]))
 
 
 async def _vote(prompt: str, seat: Seat) -> StructuredAnswer | ModelError | MissingExtraError:

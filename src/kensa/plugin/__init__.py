@@ -47,6 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=".kensa",
         help="Override the artifact directory (default: %(default)s).",
     )
+    parser.addini(
+        "kensa_judge_calibrations",
+        "Files of `seatrial judge calibrate`, as patterns below the root folder: judgements that none"
+        " of them covers are reported.",
+        type="args",
+        default=[],
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -118,3 +125,15 @@ def _write_summary(reporter: pytest.TerminalReporter, config: pytest.Config, run
 
     for line in summary_lines(run):
         reporter.write_line(line)
+    for line in _calibration_remarks(config, run):
+        reporter.write_line(line)
+
+
+def _calibration_remarks(config: pytest.Config, run: Run) -> list[str]:
+    patterns = config.getini("kensa_judge_calibrations")
+    if not patterns:
+        return []
+    from kensa.calibration_check import calibration_remarks
+
+    found = {path for pattern in patterns for path in config.rootpath.glob(pattern)}
+    return calibration_remarks(run, sorted(found))

@@ -59,7 +59,7 @@ def write_spending(reporter: pytest.TerminalReporter, spending: Spending) -> Non
             calls += f" ({spent.failed} failed)"
         cost = f"${spent.known_usd:.4f}"
         if spent.unpriced:
-            cost = "unknown price" if spent.unpriced == spent.calls else f"more than {cost}"
+            cost = f"more than {cost}" if spent.known_usd else "unknown price"
         tokens = f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out"
         reporter.write_line(f"models, {one_line(purpose, limit=40)}: {calls}, {tokens}, {cost}")
 
