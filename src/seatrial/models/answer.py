@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -126,7 +127,9 @@ def parse_object(text: str, *, model: str) -> JsonObject:
             object with words around it, a number that JSON does not have, a name given twice.
     """
     try:
-        data = json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
+        data = json.loads(
+            text, parse_constant=_refuse, parse_float=_number, object_pairs_hook=_object
+        )
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
@@ -140,6 +143,13 @@ def parse_object(text: str, *, model: str) -> JsonObject:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is too large")
+    return number
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -32,6 +32,7 @@ class _Background:
 
     def __init__(self) -> None:
         self.process = os.getpid()
+        self._is_ending = False
         self._loop = asyncio.new_event_loop()
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._thread = threading.Thread(
@@ -42,6 +43,8 @@ class _Background:
         atexit.register(self._end)
 
     def submit(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
+        if self._is_ending:
+            raise RuntimeError("the process is ending: no model can be asked any more")
         context = contextvars.copy_context()
         future: Future[_T] = Future()
         self._loop.call_soon_threadsafe(self._start, work, context, future)
@@ -62,6 +65,8 @@ class _Background:
                 self._loop.call_soon_threadsafe(task.cancel)
 
         def done(task: asyncio.Task[_T]) -> None:
+            if self._is_ending:
+                return  # only daemon threads can be waiting, and they end with the process
             error = None if task.cancelled() else task.exception()
             with contextlib.suppress(InvalidStateError):  # cancelled by who waits for it
                 if task.cancelled():
@@ -80,6 +85,7 @@ class _Background:
     def _end(self) -> None:
         if self.process != os.getpid():
             return
+        self._is_ending = True
         try:
             asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_END_S)
         except Exception:  # noqa: BLE001 - the process is ending: what does not close now is closed by the system
@@ -101,10 +107,20 @@ _background: _Background | None = None
 _lock = threading.Lock()
 
 
+def _forget() -> None:
+    """A fork has its parent's memory, but none of its threads; a lock may be held by one of them."""
+    global _background, _lock
+    _background, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def _current() -> _Background:
     global _background  # noqa: PLW0603 - one loop serves the process
     with _lock:
-        if _background is None or _background.process != os.getpid():  # a fork has no threads
+        if _background is None:
             _background = _Background()
         return _background
 

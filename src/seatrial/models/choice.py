@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from seatrial.errors import ModelConfigurationError
+from seatrial.models.secrets import without_password
 from seatrial.models.settings import RequestSettings
 
 __all__ = ["LOCAL", "ModelChoice", "choose_model"]
@@ -38,10 +39,14 @@ class ModelChoice:
     provider: str
     model: str
     endpoint: str | None = None
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | None = None
     api_version: str | None = None
     settings: RequestSettings = field(default_factory=RequestSettings)
     rate_per_s: float | None = None
+
+    def __repr__(self) -> str:
+        where = f", endpoint={without_password(self.endpoint)!r}" if self.endpoint else ""
+        return f"ModelChoice({self.name!r}{where}, {self.settings!r})"
 
     @property
     def name(self) -> str:

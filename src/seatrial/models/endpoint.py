@@ -56,7 +56,12 @@ def choose_endpoint(
         return ModelChoice(LOCAL, LOCAL, settings=settings)
     url = _split(endpoint, where)
     provider, name = _provider(url, model)
-    query = parse_qs(url.query)
+    query = parse_qs(url.query, keep_blank_values=True)
+    foreign = query.keys() - ({"api-version"} if provider == "azure" else set())
+    if foreign:
+        raise ModelConfigurationError(
+            f"{where}: its endpoint has a query ({', '.join(sorted(foreign))}), which no request would have"
+        )
     address = url._replace(query="", fragment="").geturl().rstrip("/")
     version = None
     if provider == "azure":

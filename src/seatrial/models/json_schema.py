@@ -34,9 +34,9 @@ def _faults(value: Json, schema: JsonObject, where: str) -> Iterator[str]:
         yield f"{where} is {_shown(value)}, not {'an' if wanted[0] in 'aio' else 'a'} {wanted}"
         return
     allowed = schema.get("enum")
-    if isinstance(allowed, list) and value not in allowed:
+    if isinstance(allowed, list) and not any(_equal(value, item) for item in allowed):
         yield f"{where} is {_shown(value)}, not one of {', '.join(map(str, allowed))}"
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         yield from _out_of_range(value, schema, where)
     if isinstance(value, dict):
         yield from _object_faults(value, schema, where)
@@ -68,6 +68,11 @@ def _object_faults(value: JsonObject, schema: JsonObject, where: str) -> Iterato
     for name, part in properties.items():
         if name in value and isinstance(part, dict):
             yield from _faults(value[name], part, f"{name} in {where}")
+
+
+def _equal(value: Json, other: Json) -> bool:
+    """As JSON has it: true is not 1."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
 def _is(value: Json, wanted: str) -> bool:

@@ -73,7 +73,7 @@ async def ask_until_answered(question: Question, choice: ModelChoice) -> Reply:
             question = replace(question, settings=replace(question.settings, temperature=None))
             continue
         misformed += failure.kind in _MISFORMED
-        wait_s = _delay_s(attempts, failure.retry_after_s)
+        wait_s = 0.0 if failure.kind in _MISFORMED else _delay_s(attempts, failure.retry_after_s)
         if attempts >= most or not _is_worth_another(failure, misformed) or wait_s > LONGEST_WAIT_S:
             error = _with_attempts(failure, attempts)
             raise FailedAttempt(error, usage=usage, attempts=attempts) from None

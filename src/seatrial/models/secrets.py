@@ -2,62 +2,94 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
-from urllib.parse import quote, urlsplit
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote, unquote, urlsplit
 
 from seatrial.snapshot import Json
 
-__all__ = ["keep_keys_out_of_logs", "without_keys"]
+__all__ = ["keep_out", "without_keys", "without_password"]
 
 _ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 _SHORTEST = 8
 """Characters; what is shorter would be found in ordinary words."""
 
-_LOGGERS = (
-    *("openai", "openai._base_client", "anthropic", "anthropic._base_client"),
-    *(
-        f"{name}{version}{part}"
-        for version in ("", "2")
-        for name in ("httpx", "httpcore")
-        for part in ("", ".connection", ".http11", ".http2", ".proxy", "._client")
-    ),
-)
-"""Loggers that write what was sent and received."""
+_LIBRARIES = ("anthropic", "httpcore", "httpcore2", "httpx", "httpx2", "openai", "pydantic_ai")
+"""Whose loggers write what was sent and received."""
+
+_kept_out: dict[str, str] = {}
+"""Keys that this process used, by what they are called: the environment may know others by now."""
 
 
 def without_keys(value: Json, *, key: str | None = None, url: str | None = None) -> Json:
     """A copy of `value` with every key in it replaced by its name.
 
     Keys are the values of environment variables that end in `_KEY`, `_TOKEN`, `_SECRET` or
-    `_PASSWORD`, and what is given here.
+    `_PASSWORD`, what `keep_out` was told, and what is given here.
 
     Args:
         value: Text, or JSON with text in it.
         key: Another key.
         url: An address that may hold a password.
     """
-    return _replaced(value, _spellings(_known(key, url)))
+    return _replaced(value, _spellings({**_kept_out, **_given(key, url), **_of_environment()}))
 
 
-def _known(key: str | None, url: str | None) -> dict[str, str]:
-    known = {
+def without_password(url: str) -> str:
+    """`url` without the user and password that it may name."""
+    parts = urlsplit(url)
+    _, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"[password]@{host}").geturl() if at else url
+
+
+def keep_out(*, key: str | None, url: str | None) -> None:
+    """Have `without_keys` know a key for the rest of the process, and no library log any.
+
+    Args:
+        key: What a provider is sent.
+        url: Its address, which may hold a password.
+    """
+    _kept_out.update({**_given(key, url), **_of_environment()})
+    for name in (*_LIBRARIES, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in _LIBRARIES:
+            logging.getLogger(name).addFilter(_filter)
+
+
+def _of_environment() -> dict[str, str]:
+    return {
         value: name
         for name, value in os.environ.items()
         if name.upper().endswith(_ENDINGS) and len(value) >= _SHORTEST
     }
-    password = urlsplit(url).password if url else None
-    for value, name in ((key, "key"), (password, "password")):
-        if value and len(value) >= _SHORTEST:
-            known.setdefault(value, name)
-    return known
+
+
+def _given(key: str | None, url: str | None) -> dict[str, str]:
+    given = {key: "key"} if key else {}
+    parts = urlsplit(url or "")
+    for part, name in ((parts.username, "user"), (parts.password, "password")):
+        if part:
+            given[unquote(part)] = name
+    if parts.username and parts.password:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password)}"
+        given[base64.b64encode(pair.encode()).decode()] = "password"  # as the header has it
+    return {value: name for value, name in given.items() if len(value) >= _SHORTEST}
 
 
 def _spellings(known: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each key as it is and as it stands in a URL, the longest first: one may hold another."""
-    spelled = {text: name for value, name in known.items() for text in (value, quote(value, ""))}
+    """Each key in all its spellings, the longest first: one may hold another."""
+    spelled = {text: name for value, name in known.items() for text in _spelled(value)}
     return sorted(spelled.items(), key=lambda entry: -len(entry[0]))
+
+
+def _spelled(key: str) -> Iterator[str]:
+    """A key as it is, and as it stands in a URL, in HTML, and in JSON."""
+    yield from (key, quote(key, ""), html.escape(key), key.replace("/", "\\/"))
+    yield json.dumps(key)[1:-1]
 
 
 def _replaced(value: Json, secrets: Iterable[tuple[str, str]]) -> Json:
@@ -75,24 +107,14 @@ def _replaced(value: Json, secrets: Iterable[tuple[str, str]]) -> Json:
 
 
 class _KeyFilter(logging.Filter):
-    def __init__(self) -> None:
-        super().__init__()
-        self.keys: set[str] = set()
+    """Writes each record anew, its traceback too, without keys."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        text: Json = record.getMessage()
-        for key in self.keys:
-            text = without_keys(text, key=key)
-        record.msg, record.args = without_keys(text), ()
+        record.msg, record.args = without_keys(record.getMessage()), ()
+        if record.exc_info and record.exc_info[1] is not None:
+            told = "".join(traceback.format_exception(record.exc_info[1])).rstrip()
+            record.exc_text, record.exc_info = str(without_keys(told)), None
         return True
 
 
 _filter = _KeyFilter()
-
-
-def keep_keys_out_of_logs(key: str | None) -> None:
-    """Have the libraries that talk to providers log no key; may be called again."""
-    if key and len(key) >= _SHORTEST:
-        _filter.keys.add(key)
-    for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_filter)

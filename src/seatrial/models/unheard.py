@@ -31,7 +31,7 @@ class _Warnings:
     def warn(self, *arguments: Any, stacklevel: int = 1, **named: Any) -> None:
         """Warn as ever, but where nobody is to hear it."""
         if not _unheard.get():
-            warnings.warn(*arguments, stacklevel=stacklevel + 1, **named)
+            warnings.warn(*arguments, stacklevel=stacklevel + 1, **named)  # type: ignore[call-overload]
 
 
 _as_they_see_it = _Warnings()

@@ -24,6 +24,7 @@ from seatrial.plugin.given_up import ignore_late_code
 from seatrial.plugin.keys import plan_key
 from seatrial.plugin.trial_options import trial_options
 from seatrial.scope import LentScope, bind, current_scope, unbind
+from seatrial.waiting import waiting_until
 
 __all__ = ["LentBody", "TimeLimit", "TimedBody", "limit_bodies", "limit_of", "timeout_error"]
 
@@ -139,22 +140,29 @@ def _limited(
 async def _on_asyncio(body: _Body, limit: TimeLimit, left_s: float) -> object:
     __tracebackhide__ = True
     deadline = asyncio.timeout(left_s)
+    end_s = time.monotonic() + left_s
     running = body()
     frame: FrameType | None = getattr(running, "cr_frame", None)
+
+    def is_over() -> bool:
+        # A body that blocked the loop past its time kept it from noticing.
+        return deadline.expired() or time.monotonic() >= end_s
+
     try:
-        async with deadline:
-            result = await running
+        with waiting_until(end_s):
+            async with deadline:
+                result = await running
     except (*_STOPS, asyncio.CancelledError):
         raise  # a cancellation of ours has become a TimeoutError
     except BaseException as error:
-        if not deadline.expired():
+        if not is_over():
             raise
         cancelled = error.__cause__
         if isinstance(error, TimeoutError) and isinstance(cancelled, asyncio.CancelledError):
             # Where the body stood when it was cancelled.
             raise timeout_error(limit).with_traceback(cancelled.__traceback__) from None
         raise timeout_error(limit) from error
-    if deadline.expired():  # it swallowed its cancellation
+    if is_over():  # it swallowed its cancellation
         raise timeout_error(limit).with_traceback(_raised_in([frame] if frame else []))
     return result
 
