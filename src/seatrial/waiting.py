@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -63,7 +63,9 @@ def _block(future: Future[Any]) -> None:
             if task.cancelling() > cancelled:
                 raise asyncio.CancelledError
             left_s = _LOOK_S if left_s is None else min(left_s, _LOOK_S)
-        wait((future,), left_s)
+        # Not `wait`, which a cancelled future wakes only once somebody has taken notice of it.
+        with suppress(TimeoutError, CancelledError):
+            future.exception(left_s)
 
 
 @contextmanager
