@@ -126,7 +126,7 @@ def test_all_intervals_of_a_sequence_hold_the_truth_together(rate: float) -> Non
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_a_sequence_ends_where_the_evidence_reaches_its_bar(confidence: float) -> None:
     bar = -math.log(1 - confidence)
-    for successes, n in ((1, 1), (3, 10), (90, 100), (10_000, 10_000), (999_999, 1_000_000)):
+    for successes, n in ((1, 1), (3, 10), (90, 100), (10_000, 10_000), (999_000, 1_000_000)):
         both = confidence_sequence(successes, n, confidence=confidence)
         lower = confidence_sequence(successes, n, confidence=confidence, side="lower")
         upper = confidence_sequence(successes, n, confidence=confidence, side="upper")
@@ -139,7 +139,7 @@ def test_a_sequence_ends_where_the_evidence_reaches_its_bar(confidence: float) -
         ):
             if 0.0 < limit < 1.0:
                 found = log_e_value(successes, n, limit, alternative=alternative)  # type: ignore[arg-type]
-                assert found == pytest.approx(bar, abs=0.05 if n > 10_000 else 1e-6)
+                assert found == pytest.approx(bar, abs=1e-6)
 
 
 def test_a_sequence_is_wider_than_the_interval_of_a_fixed_number_of_trials() -> None:
