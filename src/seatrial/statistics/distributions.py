@@ -55,9 +55,7 @@ def _stirling_error(z: float) -> float:
 
 
 def _deviance(value: float, excess: float) -> float:
-    """value * log(value / mean) + mean - value, where mean = value - excess > 0; value >= 0."""
-    if value == 0.0:
-        return -excess
+    """value * log(value / mean) + mean - value, where mean = value - excess; both above 0."""
     mean = value - excess
     if abs(excess) < 0.1 * (value + mean):
         # log(value / mean) = 2 atanh(v); the terms of first order cancel, so they are left out.

@@ -13,6 +13,7 @@ from seatrial.statistics import (
     Alternative,
     clopper_pearson,
     detectable_drop,
+    fisher,
     most_successes_below,
     power_to_prove,
     successes_to_prove,
@@ -43,6 +44,18 @@ def test_two_sample_power_adds_up_all_outcomes_that_scipy_finds_significant(
             )
             found = two_sample_power(rate, n, other, m, alpha=alpha, alternative=alternative)
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-12), (rate, other, alpha)
+
+
+def test_two_sample_power_at_a_level_beyond_one_half_counts_what_lies_below_the_mode() -> None:
+    n, m, alpha = 25, 30, 0.9
+    expected = sum(
+        binom.pmf(a, n, 0.6) * binom.pmf(b, m, 0.5)
+        for a in range(n + 1)
+        for b in range(m + 1)
+        if fisher(a, n, b, m, alternative="greater") <= alpha
+    )
+    found = two_sample_power(0.6, n, 0.5, m, alpha=alpha, alternative="greater")
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_two_sample_power_nears_the_normal_approximation_where_there_is_much_data() -> None:
