@@ -54,9 +54,8 @@ def _stirling_error(z: float) -> float:
     return series / z
 
 
-def _deviance(value: float, excess: float) -> float:
-    """value * log(value / mean) + mean - value, where mean = value - excess; both above 0."""
-    mean = value - excess
+def _deviance(value: float, mean: float, excess: float) -> float:
+    """value * log(value / mean) + mean - value, where excess = value - mean; both above 0."""
     if abs(excess) < 0.1 * (value + mean):
         # log(value / mean) = 2 atanh(v); the terms of first order cancel, so they are left out.
         v = excess / (value + mean)
@@ -76,15 +75,16 @@ def _deviance(value: float, excess: float) -> float:
 def _log_power(a: float, b: float, x: float) -> float:
     """log(x**a * (1 - x)**b / B(a, b)) for a, b > 0 and 0 < x < 1."""
     total = a + b
-    excess = a - total * x
+    mean = total * x
+    excess = a - mean
     return (
         0.5 * math.log(a / total * b)
         - _HALF_LOG_TWO_PI
         + _stirling_error(total)
         - _stirling_error(a)
         - _stirling_error(b)
-        - _deviance(a, excess)
-        - _deviance(b, -excess)
+        - _deviance(a, mean, excess)
+        - _deviance(b, total * (1.0 - x), -excess)
     )
 
 

@@ -93,6 +93,14 @@ def test_logarithms_of_binomial_probabilities_do_not_underflow() -> None:
     assert log_binomial_pmf(3, 2, 0.5) == -math.inf
 
 
+@pytest.mark.parametrize("rate", [1e-17, 1e-100, 1e-300, 2.3e-308])
+def test_rates_next_to_nothing_are_no_trap(rate: float) -> None:
+    # C(3, 1) rate (1 - rate) ** 2, and the same as a tail; the next term is far below.
+    assert log_binomial_pmf(1, 3, rate) == pytest.approx(math.log(3) + math.log(rate), rel=1e-13)
+    assert binomial_at_least(1, 3, rate) == pytest.approx(3 * rate, rel=1e-11, abs=0)
+    assert binomial_at_most(0, 3, rate) == 1.0
+
+
 @pytest.mark.parametrize("n", [1, 2, 30, 500])
 @pytest.mark.parametrize("rate", [0.001, 0.3, 0.9999])
 def test_all_binomial_probabilities_at_once_are_those_one_by_one(n: int, rate: float) -> None:
