@@ -33,6 +33,7 @@ _MOST_TERMS: Final = 1_000_000  # the fraction needs about sqrt(a + b) at worst
 _MOST_STEPS: Final = 200  # Newton takes about five
 _LONGEST_STEP: Final = 8.0  # where the tail is flat, its tangent leads far beyond the root
 _LARGEST_EXPONENT: Final = 700.0
+_FURTHEST_LOGIT: Final = 600.0
 
 
 def normal_tail_quantile(tail: float) -> float:
@@ -72,19 +73,18 @@ def _deviance(value: float, mean: float, excess: float) -> float:
     return value * math.log(value / mean) - excess
 
 
-def _log_power(a: float, b: float, x: float) -> float:
-    """log(x**a * (1 - x)**b / B(a, b)) for a, b > 0 and 0 < x < 1."""
+def _log_power(a: float, b: float, x: float, y: float) -> float:
+    """log(x**a * y**b / B(a, b)) for a, b > 0, 0 < x < 1 and y = 1 - x."""
     total = a + b
-    mean = total * x
-    excess = a - mean
+    excess = a - total * x if x < y else total * y - b
     return (
         0.5 * math.log(a / total * b)
         - _HALF_LOG_TWO_PI
         + _stirling_error(total)
         - _stirling_error(a)
         - _stirling_error(b)
-        - _deviance(a, mean, excess)
-        - _deviance(b, total * (1.0 - x), -excess)
+        - _deviance(a, total * x, excess)
+        - _deviance(b, total * y, -excess)
     )
 
 
@@ -116,11 +116,16 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 def log_beta_tails(a: float, b: float, x: float) -> tuple[float, float]:
     """The logarithms of what `beta_tails` gives, for 0 < x < 1; they do not underflow."""
-    log_power = _log_power(a, b, x)
+    return _log_tails(a, b, x, 1.0 - x)
+
+
+def _log_tails(a: float, b: float, x: float, y: float) -> tuple[float, float]:
+    """As `log_beta_tails`, for y = 1 - x that may be far smaller than the rounding of x."""
+    log_power = _log_power(a, b, x, y)
     if x <= (a + 1.0) / (a + b + 2.0):
         log_below = min(0.0, log_power + math.log(_fraction(a, b, x) / a))
         return log_below, _log_complement(log_below)
-    log_above = min(0.0, log_power + math.log(_fraction(b, a, 1.0 - x) / b))
+    log_above = min(0.0, log_power + math.log(_fraction(b, a, y) / b))
     return _log_complement(log_above), log_above
 
 
@@ -155,9 +160,9 @@ def beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> fl
     logit = -_first_guess(b, a, tail) if upper else _first_guess(a, b, tail)
     sign = -1.0 if upper else 1.0
     for _ in range(_MOST_STEPS):
-        x = 1.0 / (1.0 + math.exp(-logit))
-        log_tail = log_beta_tails(a, b, x)[upper]
-        slope = math.exp(min(_log_power(a, b, x) - log_tail, _LARGEST_EXPONENT))
+        x, y = 1.0 / (1.0 + math.exp(-logit)), 1.0 / (1.0 + math.exp(logit))
+        log_tail = _log_tails(a, b, x, y)[upper]
+        slope = math.exp(min(_log_power(a, b, x, y) - log_tail, _LARGEST_EXPONENT))
         step = sign * (target - log_tail) / max(slope, _TINY)
         logit += max(-_LONGEST_STEP, min(_LONGEST_STEP, step))
         if abs(step) <= 1e-9:  # the error after a step is of the order of its square
@@ -174,7 +179,8 @@ def _first_guess(a: float, b: float, tail: float) -> float:
     exponent = z * math.sqrt(max(0.0, harmonic + weight)) / harmonic - (inverse_b - inverse_a) * (
         weight + 5.0 / 6.0 - 2.0 / (3.0 * harmonic)
     )
-    return math.log(a / b) - 2.0 * exponent
+    logit = math.log(a / b) - 2.0 * exponent
+    return max(-_FURTHEST_LOGIT, min(_FURTHEST_LOGIT, logit))
 
 
 def log_binomial_pmf(k: int, n: int, rate: float) -> float:
@@ -187,7 +193,7 @@ def log_binomial_pmf(k: int, n: int, rate: float) -> float:
         return n * math.log1p(-rate)
     if k == n:
         return n * math.log(rate)
-    return _log_power(k, n - k, rate) + math.log(n / k / (n - k))
+    return _log_power(k, n - k, rate, 1.0 - rate) + math.log(n / k / (n - k))
 
 
 def binomial_pmf(k: int, n: int, rate: float) -> float:

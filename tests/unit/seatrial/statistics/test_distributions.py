@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 from scipy import special
@@ -69,6 +70,31 @@ def test_beta_quantiles_agree_with_scipy_in_both_tails() -> None:
                     b,
                     tail,
                 )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "tail", "upper"),
+    [
+        # 1 - x is smaller than a double next to 1 can tell.
+        (75_732.0, 1.0625, 1e-9, True),
+        # The tangent at the first guess leads out of what has an exponential.
+        (1.0005341614156664, 23.322910884282415, 0.9999985935384943, False),
+        (1363.0067400466032, 1.000680308474715, 0.9999996003360248, True),
+        # The guess itself does.
+        (1_000_000.0, 1.5, 1e-300, True),
+    ],
+)
+def test_beta_quantiles_where_newton_could_lose_its_way(
+    a: float, b: float, tail: float, upper: bool
+) -> None:
+    expected = (special.betainccinv if upper else special.betaincinv)(a, b, tail)
+    assert beta_quantile(a, b, tail, upper=upper) == pytest.approx(expected, rel=1e-7)
+
+
+def test_binomial_probabilities_are_exact_to_the_last_digits() -> None:
+    for k, n in ((1, 2), (15, 31), (16, 32), (17, 40), (100, 333), (2_000, 5_000)):
+        exact = Fraction(math.comb(n, k), 2**n)
+        assert binomial_pmf(k, n, 0.5) == pytest.approx(float(exact), rel=2e-13, abs=0)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 13, 200, 10_000, 1_000_000])
