@@ -33,6 +33,8 @@ _VOLATILE_KEYS = frozenset(
     (
         "duration_s",
         "duration_seconds",
+        "evaluate_seconds",
+        "send_seconds",
         "end_ns",
         "span_id",
         "start_ns",

@@ -170,39 +170,3 @@ def test_a_child_that_leaves_a_sync_trial_ends_there(sessions: Sessions) -> None
     )
     together = sessions.run()
     assert together.counts == {"passed": 3}
-
-
-def test_a_worker_that_dies_with_many_in_flight_blames_no_single_trial(
-    sessions: Sessions, pytester: pytest.Pytester
-) -> None:
-    pytest.importorskip("xdist")
-    sessions.write(
-        """
-        from pathlib import Path
-
-        @pytest.mark.trial(n=1)
-        async def test_first(): pass
-
-        @pytest.mark.trial(n=2)
-        async def test_innocent(): await asyncio.sleep(3600)
-
-        @pytest.mark.trial(n=1)
-        async def test_crashes():
-            while not Path("reported").exists(): await asyncio.sleep(0.01)
-            os._exit(1)
-        """,
-        {
-            "conftest": """
-                from pathlib import Path
-
-                def pytest_runtest_logreport(report):
-                    is_controller = "PYTEST_XDIST_WORKER" not in os.environ
-                    if is_controller and report.when == "teardown": Path("reported").touch()
-                """
-        },
-    )
-    together = sessions.run("-n1", "--max-worker-restart=0")
-    assert together.status == 1
-    assert together.record("test_first[trial-0]")["outcome"] == "passed"
-    message = together.record("test_innocent[trial-0]")["failure"]["message"]
-    assert "or one of up to 19 trials in flight beside it" in message

@@ -344,6 +344,7 @@ async def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path, 
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+    end = time.monotonic() + 30
     while any(map(is_running, pids)) and time.monotonic() < end:  # noqa: ASYNC110 - they set no event
         await asyncio.sleep(0.02)
     assert len(pids) == 2
