@@ -9,17 +9,22 @@ from dataclasses import dataclass
 from kensa.judge import JudgeResult
 from kensa.labels import Label
 from kensa.model_judge import ask_seat_async, judge_fingerprint
-from seatrial.errors import MissingExtraError, ModelConfigurationError, ModelError
+from seatrial.errors import ModelConfigurationError, ModelError
 from seatrial.models import ModelChoice
+from seatrial.outcome import Outcome
 from seatrial.panel import Seat
+from seatrial.scope import TrialScope, bind, unbind
 from seatrial.snapshot import JsonObject
+from seatrial.spending import Spending, Spent
 from seatrial.statistics import Interval, Kappa, clopper_pearson, cohen_kappa
 from seatrial.text import one_line
+from seatrial.trial import Amendment
 
 __all__ = [
     "CONFIDENCE",
     "Calibration",
     "Comparison",
+    "Judging",
     "calibrate_async",
     "calibrations_of",
     "interval_of",
@@ -35,13 +40,12 @@ class Comparison:
 
     Attributes:
         votes: The judge's answers, one for each repeat; None where it could not tell.
-        reasoning: Of the first answer.
+        reasoning: Of the first answer, or why there is none.
     """
 
     label: Label
     votes: tuple[bool | None, ...]
     reasoning: str
-    cost_usd: float | None
 
     @property
     def judged(self) -> bool | None:
@@ -58,6 +62,14 @@ class Comparison:
         """Whether the judge contradicted itself; None where it gave fewer than two answers."""
         answers = [vote for vote in self.votes if vote is not None]
         return len(set(answers)) > 1 if len(answers) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The comparisons, in the order of the labels, and what they cost."""
+
+    comparisons: tuple[Comparison, ...]
+    spent: Spent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +126,12 @@ class Calibration:
 
     @property
     def kappa(self) -> Kappa | None:
-        """Agreement beyond chance; None where all said the same of everything, or nothing."""
+        """Agreement beyond chance; None unless people passed some of what was judged, not all.
+
+        Where they said the same of everything, kappa is 0 however well the judge agrees.
+        """
         table = [[self.true_pass, self.false_fail], [self.false_pass, self.true_fail]]
-        try:
-            return cohen_kappa(table, confidence=CONFIDENCE)
-        except ValueError:
-            return None
+        return cohen_kappa(table, confidence=CONFIDENCE) if all(map(any, table)) else None
 
     def document(self) -> JsonObject:
         """As it is stored: the counts, and the figures for who reads them."""
@@ -167,22 +179,49 @@ async def calibrate_async(
     *,
     model: ModelChoice,
     repeats: int = 1,
-    at_once: int = 16,
+    at_once: int = 32,
+    use_cache: bool = True,
     tell: Callable[[int], None] = lambda done: None,
-) -> tuple[Comparison, ...]:
-    """Have the judge judge every label's output, in the order of the labels.
+) -> Judging:
+    """Have the judge judge every label's output.
 
     Args:
         labels: What people said.
         model: The judge's model.
-        repeats: How often each output is judged, from 1.
-        at_once: Questions in flight, at most.
+        repeats: How often each output is judged, from 1. No repeat is the stored answer of another.
+        at_once: Questions in flight, at most; from 1.
+        use_cache: Whether the stored answer to a question that was asked before will do.
         tell: Called with the number of labels that are done.
 
     Raises:
         ModelConfigurationError: If the model cannot be asked at all.
         MissingExtraError: If a package that it needs is not installed.
     """
+    scope = TrialScope(None, "calibration", use_cache=use_cache)  # gathers what is spent
+    token = bind(scope)
+    try:
+        comparisons = await _comparisons(labels, model, repeats, at_once, tell)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    finally:
+        unbind(token)
+    return Judging(comparisons, _spent(scope))
+
+
+def _spent(scope: TrialScope) -> Spent:
+    calls = Amendment(
+        nodeid=scope.nodeid, outcome=Outcome.PASSED, model_calls=tuple(scope.model_calls)
+    )
+    return Spending().plus(calls).by_purpose.get("judge", Spent())
+
+
+async def _comparisons(
+    labels: Sequence[Label],
+    model: ModelChoice,
+    repeats: int,
+    at_once: int,
+    tell: Callable[[int], None],
+) -> tuple[Comparison, ...]:
     turns = asyncio.Semaphore(at_once)
     done = 0
 
@@ -190,7 +229,7 @@ async def calibrate_async(
         async with turns:
             try:
                 return await ask_seat_async(label.question, Seat(model, sample))
-            except (ModelConfigurationError, MissingExtraError):
+            except ModelConfigurationError:
                 raise
             except ModelError as error:
                 return error
@@ -213,9 +252,7 @@ def _comparison(label: Label, answers: Sequence[JudgeResult | ModelError]) -> Co
     reasoning = (
         one_line(str(first), limit=500) if isinstance(first, ModelError) else first.reasoning
     )
-    costs = [0.0 if isinstance(a, ModelError) else a.metadata.get("cost_usd") for a in answers]
-    known = [float(cost) for cost in costs if cost is not None]
-    return Comparison(label, votes, reasoning, sum(known) if len(known) == len(costs) else None)
+    return Comparison(label, votes, reasoning)
 
 
 def calibrations_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,13 @@ from seatrial.errors import UsageError
 from seatrial.files import write_json
 from seatrial.snapshot import JsonObject
 
-__all__ = ["StoredCalibrations", "path_beside", "read_calibrations", "store_calibrations"]
+__all__ = [
+    "StoredCalibrations",
+    "digest_of",
+    "path_beside",
+    "read_calibrations",
+    "store_calibrations",
+]
 
 SCHEMA = "kensa.calibration.v1"
 SUFFIX = ".calibration.json"
@@ -26,41 +32,66 @@ class StoredCalibrations:
     """What one file says.
 
     Attributes:
-        covered: Rubric and model of every calibration in it.
-        is_stale: Whether the labels have changed since, or are gone.
+        covered: Rubric and model of every calibration that holds.
+        stale: Of those whose labels have changed since, or are gone.
+        criteria: By rubric.
     """
 
     path: Path
     covered: frozenset[tuple[str, str]]
-    is_stale: bool
+    stale: frozenset[tuple[str, str]]
+    criteria: Mapping[str, str]
 
 
 def path_beside(labels: Path) -> Path:
-    """Where the calibrations of a file of labels are: `labels.jsonl` has `labels.calibration.json`."""
-    return labels.with_name(labels.stem + SUFFIX)
-
-
-def store_calibrations(labels: Path, calibrations: Sequence[Calibration]) -> Path:
-    """Write calibrations beside their labels; those of other rubrics or models there stay.
+    """Where the calibrations of a file of labels are: `labels.jsonl` has `labels.calibration.json`.
 
     Raises:
-        UsageError: If the file there is something else.
-        OSError: If it cannot be written.
+        UsageError: If there is something else, or those of other labels.
+    """
+    path = labels.with_name(labels.stem + SUFFIX)
+    if path.exists():
+        owner = _document(path).get("labels")
+        if owner != labels.name:
+            raise UsageError(f"{path} holds calibrations of {owner!r}, not of {labels.name!r}")
+    return path
+
+
+def digest_of(labels: Path) -> str:
+    """SHA-256 of a file of labels, in hexadecimal digits.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with labels.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def store_calibrations(labels: Path, digest: str, calibrations: Sequence[Calibration]) -> Path:
+    """Write calibrations beside their labels; those of other rubrics or models there stay.
+
+    One in which the judge could tell of no output is nothing to rest on and is not written.
+
+    Args:
+        digest: Of the labels as they were judged.
+
+    Raises:
+        UsageError: As for `path_beside`.
+        OSError: If the file cannot be written.
     """
     path = path_beside(labels)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    new = {(c.rubric, c.model): {**c.document(), "calibrated_at": now} for c in calibrations}
-    kept = [
-        entry
-        for entry in (_entries(_document(path)) if path.exists() else ())
-        if (entry.get("rubric"), entry.get("model")) not in new
-    ]
+    said = {
+        "labels_sha256": digest,
+        "calibrated_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    new = {(c.rubric, c.model): {**c.document(), **said} for c in calibrations if c.judged}
+    old = _entries(_document(path)) if path.exists() else []
+    kept = [entry for entry in old if _pair(entry) not in new]
     write_json(
         path,
         {
             "schema_version": SCHEMA,
             "labels": labels.name,
-            "labels_sha256": _digest(labels),
             "calibrations": [*kept, *new.values()],
         },
         levels=2,
@@ -75,14 +106,24 @@ def read_calibrations(path: Path) -> StoredCalibrations:
         UsageError: If it cannot be read as one.
     """
     document = _document(path)
-    labels = path.parent / Path(str(document.get("labels", ""))).name
     try:
-        is_stale = _digest(labels) != document.get("labels_sha256")
-    except OSError:
-        is_stale = True
+        digest = digest_of(path.parent / Path(str(document.get("labels"))).name)
+    except (OSError, ValueError):  # no such file, or a name that none can have
+        digest = None
     entries = _entries(document)
-    covered = frozenset((str(entry.get("rubric")), str(entry.get("model"))) for entry in entries)
-    return StoredCalibrations(path, covered, is_stale)
+    covered = frozenset(
+        _pair(entry) for entry in entries if digest and entry.get("labels_sha256") == digest
+    )
+    return StoredCalibrations(
+        path,
+        covered,
+        frozenset(_pair(entry) for entry in entries) - covered,
+        {str(entry.get("rubric")): str(entry.get("criteria")) for entry in entries},
+    )
+
+
+def _pair(entry: JsonObject) -> tuple[str, str]:
+    return str(entry.get("rubric")), str(entry.get("model"))
 
 
 def _document(path: Path) -> JsonObject:
@@ -99,11 +140,7 @@ def _document(path: Path) -> JsonObject:
     return document
 
 
-def _entries(document: JsonObject) -> Iterable[JsonObject]:
+def _entries(document: JsonObject) -> list[JsonObject]:
     entries = document.get("calibrations")
     items = entries if isinstance(entries, list) else []
     return [entry for entry in items if isinstance(entry, dict)]
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,37 +14,37 @@ import click
 from kensa.calibration import (
     Calibration,
     Comparison,
+    Judging,
     calibrate_async,
     calibrations_of,
-    interval_of,
     overall,
 )
-from kensa.calibration_file import store_calibrations
+from kensa.calibration_file import digest_of, path_beside, store_calibrations
+from kensa.calibration_report import report_lines
 from kensa.cli.evaluation import SCHEMA
-from kensa.labels import Label, read_labels
+from kensa.labels import read_labels
 from seatrial.cli.command_result import CommandResult
-from seatrial.errors import UsageError
+from seatrial.errors import ModelConfigurationError, UsageError
 from seatrial.models import ModelChoice, choose_model
 from seatrial.snapshot import JsonObject, snapshot
+from seatrial.spending import Spent
 from seatrial.text import one_line
 
 __all__ = ["command"]
-
-_SHOWN = 20
-
-# Landis and Koch (1977), Biometrics 33:159-174, table 2.
-_WORDS = (
-    (0.81, "almost perfect"),
-    (0.61, "substantial"),
-    (0.41, "moderate"),
-    (0.21, "fair"),
-    (0.0, "slight"),
-)
 
 
 @click.group("judge", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Find out how far the judge can be trusted."""
+
+
+def _number(
+    context: click.Context, parameter: click.Parameter, value: float | None
+) -> float | None:
+    """Refuse NaN, which lies in every range of click's and is below nothing."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no number", context, parameter)
+    return value
 
 
 @command.command("calibrate")
@@ -56,18 +57,34 @@ def command() -> None:
 )
 @click.option("--model", help="The judge's model, as in openai:gpt-5.4-mini; else as for evals.")
 @click.option(
-    "--repeats", type=click.IntRange(1, 100), default=1, show_default=True, help="Of each output."
+    "--repeats",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="How often each output is judged; from 2, the flip rate is known.",
 )
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 1000),
-    default=16,
+    default=32,
     show_default=True,
+    envvar="SEATRIAL_MODEL_CONCURRENCY",
+    show_envvar=True,
     help="Outputs judged at once.",
 )
 @click.option("--no-cache", is_flag=True, help="Ask anew what was asked before.")
-@click.option("--min-agreement", type=click.FloatRange(0, 1), help="Exit with 1 below it.")
-@click.option("--min-kappa", type=click.FloatRange(-1, 1), help="Exit with 1 below it.")
+@click.option(
+    "--min-agreement",
+    type=click.FloatRange(0, 1),
+    callback=_number,
+    help="Exit with 1 if agreement is below it.",
+)
+@click.option(
+    "--min-kappa",
+    type=click.FloatRange(-1, 1),
+    callback=_number,
+    help="Exit with 1 if kappa is below it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON document.")
 def calibrate(
     *,
@@ -84,148 +101,132 @@ def calibrate(
 ) -> int:
     """Have the judge judge the outputs in LABELS, and compare it with the people who did.
 
-    LABELS is a file with one JSON object a line: output, passed (true or false), criteria, and if need
-    be input, context, trace and id. What comes out is stored beside it.
+    LABELS is a file with one JSON object a line: output, passed (true or false), criteria, and if
+    need be input, context, trace and id. What comes out is stored beside it.
+
+    Exits with 1 if the judge could tell of no output, or agrees less than is asked for.
     """
-    if no_cache:
-        os.environ["SEATRIAL_NO_CACHE"] = "1"
-    try:
+    with _wrong_use():
         known = read_labels(labels, criteria=_criteria(criteria, criteria_file))
-    except UsageError as error:
-        raise click.UsageError(str(error)) from None
-    choice = choose_model(purpose="judge", model=model)
-    comparisons = _compared(known, choice, repeats, concurrency, shows_progress=not as_json)
-    calibrations = calibrations_of(comparisons, choice)
-    total = overall(comparisons, choice)
-    path = store_calibrations(labels, calibrations)
-    errors = _misses(total, min_agreement, min_kappa)
-    result = CommandResult(
-        command="judge calibrate",
-        exit_code=1 if errors else 0,
-        summary=f"stored in {path}",
-        lines=tuple(_lines(total, calibrations, comparisons)),
-        data={
-            "model": choice.name,
-            "labels": len(known),
-            "repeats": repeats,
-            "overall": total.document(),
-            "calibrations": [calibration.document() for calibration in calibrations],
-            "disagreements": [_disagreement(c) for c in comparisons if c.disagrees],
-            "unable": [c.label.name for c in comparisons if c.judged is None],
-            "cost_usd": _cost(comparisons),
-            "path": str(path),
-        },
-        errors=errors,
+        digest = digest_of(labels)
+        path_beside(labels)  # refuses a file that is not ours, before models are paid
+        choice = choose_model(purpose="judge", model=model)
+        judging = asyncio.run(
+            calibrate_async(
+                known,
+                model=choice,
+                repeats=repeats,
+                at_once=concurrency,
+                use_cache=not no_cache,
+                tell=_progress(len(known), shown=sys.stderr.isatty() and not as_json),
+            )
+        )
+    result = _concluded(
+        judging,
+        choice,
+        repeats=repeats,
+        misses=_misses(overall(judging.comparisons, choice), min_agreement, min_kappa),
+        store=lambda calibrations: store_calibrations(labels, digest, calibrations),
     )
     result.show(as_json=as_json, schema=SCHEMA)
     return result.exit_code
 
 
+@contextmanager
+def _wrong_use() -> Iterator[None]:
+    """Make errors in what the command was given usage errors."""
+    try:
+        yield
+    except (UsageError, ModelConfigurationError) as error:
+        raise click.UsageError(one_line(str(error), limit=1000)) from None
+
+
 def _criteria(text: str | None, file: Path | None) -> str | None:
     if text is not None and file is not None:
         raise UsageError("give --criteria or --criteria-file, not both")
-    return text if file is None else file.read_text(encoding="utf-8").strip()
-
-
-def _compared(
-    labels: Sequence[Label],
-    choice: ModelChoice,
-    repeats: int,
-    concurrency: int,
-    *,
-    shows_progress: bool,
-) -> tuple[Comparison, ...]:
-    shows_progress = shows_progress and sys.stderr.isatty()
-
-    def tell(done: int) -> None:
-        if shows_progress:
-            end = "\n" if done == len(labels) else ""
-            click.echo(f"\rjudged {done} of {len(labels)}{end}", nl=False, err=True)
-
-    work = calibrate_async(labels, model=choice, repeats=repeats, at_once=concurrency, tell=tell)
+    if file is None:
+        return text
     try:
-        return asyncio.run(work)
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        return file.read_text(encoding="utf-8-sig").strip()
+    except OSError as error:
+        raise UsageError(f"--criteria-file {file}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--criteria-file {file} is no UTF-8: {error}") from None
+
+
+def _progress(total: int, *, shown: bool) -> Callable[[int], None]:
+    def tell(done: int) -> None:
+        if shown:
+            click.echo(f"\rjudged {done} of {total}", nl=done == total, err=True)
+
+    return tell
 
 
 def _misses(
     total: Calibration, min_agreement: float | None, min_kappa: float | None
 ) -> tuple[str, ...]:
-    misses = []
+    """Which minimum is not met. What cannot be computed meets none."""
+    kappa = total.kappa
     agreed, judged = total.agreement
-    rate = agreed / judged if judged else 0.0
-    if min_agreement is not None and rate < min_agreement:
-        misses.append(f"agreement {rate:.3f} is below --min-agreement {min_agreement:g}")
-    if min_kappa is not None:
-        kappa = total.kappa
-        if kappa is None:
-            misses.append("kappa cannot be computed, so --min-kappa is not met")
-        elif kappa.value < min_kappa:
-            misses.append(f"kappa {kappa.value:.3f} is below --min-kappa {min_kappa:g}")
-    return tuple(misses)
-
-
-def _lines(
-    total: Calibration, calibrations: Sequence[Calibration], comparisons: Sequence[Comparison]
-) -> list[str]:
-    lines = [
-        f"judge {total.model}, {len(comparisons)} labels, {len(calibrations)} criteria",
-        "",
-        "                  judge pass  judge fail",
-        f"  people pass     {total.true_pass:>10}  {total.false_fail:>10}",
-        f"  people fail     {total.false_pass:>10}  {total.true_fail:>10}",
-        "",
-        _share("agreement", total.agreement),
-        _share("sensitivity", total.sensitivity),
-        _share("specificity", total.specificity),
-        _share("flip rate", total.flip_rate),
-        _kappa(total),
-    ]
-    if total.unable:
-        lines.append(
-            f"  the judge could not tell {total.unable} of them; they count in none of these"
-        )
-    cost = _cost(comparisons)
-    lines.append("  cost          " + ("unknown" if cost is None else f"${cost:.4f}"))
-    apart = [comparison for comparison in comparisons if comparison.disagrees]
-    if apart:
-        lines += ["", f"{len(apart)} to read, where judge and people disagree:"]
-        lines += [_told(comparison) for comparison in apart[:_SHOWN]]
-        if len(apart) > _SHOWN:
-            lines.append(f"  and {len(apart) - _SHOWN} more; --json has all")
-    return [*lines, ""]
-
-
-def _share(name: str, share: tuple[int, int]) -> str:
-    interval = interval_of(share)
-    if interval is None:
-        return f"  {name:<13} cannot be computed: nothing to count"
-    part, whole = share
-    return (
-        f"  {name:<13} {part / whole:.3f}  ({part}/{whole}; "
-        f"95 % interval {interval.low:.3f} to {interval.high:.3f})"
+    asked = (
+        ("agreement", agreed / judged if judged else None, min_agreement),
+        ("kappa", None if kappa is None else kappa.value, min_kappa),
+    )
+    return tuple(
+        f"{name} cannot be computed, so --min-{name} {least:g} is not met"
+        if value is None
+        else f"{name} {value:.3f} is below --min-{name} {least:g}"
+        for name, value, least in asked
+        if least is not None and (value is None or value < least)
     )
 
 
-def _kappa(total: Calibration) -> str:
-    kappa = total.kappa
-    if kappa is None:
-        return (
-            "  kappa         cannot be computed: one of the two says the same of all, or of nothing"
+def _concluded(
+    judging: Judging,
+    choice: ModelChoice,
+    *,
+    repeats: int,
+    misses: tuple[str, ...],
+    store: Callable[[Sequence[Calibration]], Path],
+) -> CommandResult:
+    """What came out, once it is stored."""
+    comparisons = judging.comparisons
+    total = overall(comparisons, choice)
+    calibrations = calibrations_of(comparisons, choice)
+    unable = [comparison for comparison in comparisons if comparison.judged is None]
+    errors = list(misses)
+    warnings: list[str] = []
+    if unable:
+        reason = one_line(unable[0].reasoning, limit=300)
+        (warnings if total.judged else errors).append(
+            f"the judge could not tell {len(unable)} of {len(comparisons)}, which count in no figure;"
+            f" of {one_line(unable[0].label.name, limit=40)}: {reason}"
         )
-    word = next((word for least, word in _WORDS if kappa.value >= least), "poor")
-    low, high = kappa.interval.low, kappa.interval.high
-    return f"  kappa         {kappa.value:.3f}  ({word}; 95 % interval {low:.3f} to {high:.3f})"
-
-
-def _told(comparison: Comparison) -> str:
-    label = comparison.label
-    people, judge = ("pass" if said else "fail" for said in (label.passed, comparison.judged))
-    name = one_line(label.name, limit=40)
-    criteria = one_line(label.criteria, limit=80)
-    reason = one_line(comparison.reasoning, limit=300)
-    return f"  {name}: people {people}, judge {judge} [{criteria}] {reason}"
+    path = None
+    if total.judged:
+        try:
+            path = store(calibrations)
+        except (OSError, UsageError) as error:
+            errors.append(f"the calibration could not be stored: {error}")
+    return CommandResult(
+        command="judge calibrate",
+        exit_code=1 if errors else 0,
+        summary="nothing was stored" if path is None else f"stored in {path}",
+        lines=tuple(report_lines(judging, total, calibrations, repeats=repeats)),
+        data={
+            "model": choice.name,
+            "labels": len(comparisons),
+            "repeats": repeats,
+            "overall": total.document(),
+            "calibrations": [calibration.document() for calibration in calibrations],
+            "disagreements": [_disagreement(c) for c in comparisons if c.disagrees],
+            "unable": [{"id": c.label.name, "reason": c.reasoning} for c in unable],
+            **_spent(judging.spent),
+            "path": None if path is None else str(path),
+        },
+        warnings=tuple(warnings),
+        errors=tuple(errors),
+    )
 
 
 def _disagreement(comparison: Comparison) -> JsonObject:
@@ -239,6 +240,12 @@ def _disagreement(comparison: Comparison) -> JsonObject:
     }
 
 
-def _cost(comparisons: Sequence[Comparison]) -> float | None:
-    known = [c.cost_usd for c in comparisons if c.cost_usd is not None]
-    return sum(known) if len(known) == len(comparisons) else None
+def _spent(spent: Spent) -> JsonObject:
+    return {
+        "calls": spent.calls,
+        "stored_answers": spent.stored,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost_usd": None if spent.unpriced else spent.known_usd,
+        "known_cost_usd": spent.known_usd,
+    }

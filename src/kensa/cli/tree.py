@@ -26,6 +26,10 @@ class KensaCommands(CommandGroup):
             "kensa.cli.evaluation",
             "Run the evals in PATHS, by default tests/evals, through pytest.",
         ),
+        "judge": (
+            "kensa.cli.judge_calibration",
+            "Find out how far the judge can be trusted.",
+        ),
     }
 
 

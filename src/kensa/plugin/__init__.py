@@ -49,8 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini(
         "kensa_judge_calibrations",
-        "Files of `seatrial judge calibrate`, as patterns below the root folder: judgements that none"
-        " of them covers are reported.",
+        "Files of `seatrial judge calibrate`, as patterns relative to the root folder: judgements that"
+        " none of them covers are reported.",
         type="args",
         default=[],
     )
@@ -135,5 +135,4 @@ def _calibration_remarks(config: pytest.Config, run: Run) -> list[str]:
         return []
     from kensa.calibration_check import calibration_remarks
 
-    found = {path for pattern in patterns for path in config.rootpath.glob(pattern)}
-    return calibration_remarks(run, sorted(found))
+    return calibration_remarks(run, config.rootpath, patterns)
